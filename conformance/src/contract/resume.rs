@@ -1,0 +1,5 @@
+//! To be written.
+
+use super::clause::Group;
+
+pub(crate) const CLAUSES: Group = &[];
