@@ -2,5 +2,11 @@
 //!
 //! The way of the data: scenario → engine → history → pure judge → report. Nothing flows back.
 
+pub mod cli;
 pub mod contract;
+pub mod engine;
+pub mod hidden;
 pub mod history;
+pub mod judgement;
+pub mod scenario;
+mod seat;

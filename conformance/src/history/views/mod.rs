@@ -13,6 +13,7 @@ mod wire;
 
 pub use blocks::Block;
 pub use launch::LaunchView;
+pub(crate) use pane::squeezed;
 pub use pane::Screen;
 pub use posts::{Post, PostKind};
 pub use prompts::{Ending, Prompt};

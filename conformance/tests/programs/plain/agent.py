@@ -1,8 +1,23 @@
+"""The agent: its process, and JSON-RPC lines to and from it."""
+import asyncio
+import contextlib
+import json
+import os
+import signal
+
+from plain.faults import broken
+
+LINE_LIMIT = 64 << 20  # bytes of one line
+UNREAD_LIMIT = 64 << 20  # bytes that the agent has not read yet
+
+
 def as_dict(value):
+    """The value if it is a JSON object, else an empty one: an agent may send anything."""
     return value if isinstance(value, dict) else {}
 
 
 def as_list(value):
+    """The value if it is a JSON array, else an empty one."""
     return value if isinstance(value, list) else []
 
 
@@ -12,6 +27,7 @@ def failure_of(answer):
         return None
     error = as_dict(answer.get("error"))
     return error.get("code"), f"{error.get('message', 'no reason given')} ({error.get('code', 'no code')})"
+
 
 class Agent(asyncio.SubprocessProtocol):
     """The agent's process and its JSON-RPC lines. Calls the seat back for each message and for the exit."""
@@ -24,7 +40,7 @@ class Agent(asyncio.SubprocessProtocol):
 
     def connection_made(self, transport):
         self.transport, self.pid = transport, transport.get_pid()
-        self.stdin = transport.get_pipe_transport(0)
+        self.stdin, self.stdout = transport.get_pipe_transport(0), transport.get_pipe_transport(1)
         self.stdin.set_write_buffer_limits(high=0)  # so that resume_writing means: all of it is written
 
     def pause_writing(self):
@@ -32,6 +48,7 @@ class Agent(asyncio.SubprocessProtocol):
 
     def resume_writing(self):
         self.paused = False
+        self.stdout.resume_reading()
         self.written()
 
     def written(self):
@@ -77,7 +94,7 @@ class Agent(asyncio.SubprocessProtocol):
             params = as_dict(message.get("params"))
             if "id" not in message:
                 self.seat.on_notification(method, params)
-            elif request_id is None or (isinstance(request_id, (str, int, float)) and request_id is not True):
+            elif type(request_id) in (str, int, type(None)):  # exactly: True is no id
                 self.seat.on_request(request_id, method, params)
         elif isinstance(request_id, str):
             take = self.pending.get if broken("second-answer-counts") else self.pending.pop
@@ -85,8 +102,10 @@ class Agent(asyncio.SubprocessProtocol):
                 on_answer(message)
 
     def send(self, message):
-        if not self.stdin.is_closing():
+        if self.reads():
             self.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+            if self.stdin.get_write_buffer_size() > UNREAD_LIMIT:  # one that only asks and never reads has to wait
+                self.stdout.pause_reading()
 
     def request(self, method, params, on_answer, when_written=None):
         """Sends a request; `on_answer` gets the answer, `when_written` runs once the last byte is with the agent."""
@@ -94,7 +113,7 @@ class Agent(asyncio.SubprocessProtocol):
         self.pending[f"plain-{self.count}"] = on_answer
         self.when_written = when_written or self.when_written
         self.send({"id": f"plain-{self.count}", "method": method, "params": params})
-        if not self.paused and not self.stdin.is_closing():
+        if not self.paused and self.reads():
             self.written()
 
     def ask(self, method, params):
@@ -109,17 +128,20 @@ class Agent(asyncio.SubprocessProtocol):
             return True
         return False
 
+    def reads(self):
+        """Whether its input is still open."""
+        return not self.stdin.is_closing()
+
     async def end(self):
-        """Closes the agent's input, then asks it to end, then makes it end: at most 1.6 s."""
+        """Closes the agent's input, then asks it to end, then makes it end: at most 1.5 s."""
         for step in (self.stdin.close, lambda: self.signal(signal.SIGTERM), lambda: self.signal(signal.SIGKILL)):
             if not self.exited.is_set():
                 step()
                 with contextlib.suppress(asyncio.TimeoutError):
-                    await asyncio.wait_for(self.exited.wait(), 0.6)
+                    await asyncio.wait_for(self.exited.wait(), 0.5)
 
     async def end_rest_of_group(self):
         """Ends what the agent left behind in its process group; the short grace lets it clean up."""
         if not broken("group-survives") and self.signal(signal.SIGTERM):
             await asyncio.sleep(0.3)
             self.signal(signal.SIGKILL)
-

@@ -1,3 +1,5 @@
+"""The behaviours this runner can break on purpose, one at a time, and the clause that each of them breaks."""
+
 FAULTS = (
     ("no-record", "identity.record-written", "writes no launch record"),
     ("record-early", "identity.after-open", "writes the record before the agent has opened anything"),
@@ -97,3 +99,21 @@ FAULTS = (
     ("cancelled-on-stop", "shutdown.honest-end", "posts Stop/cancelled for a turn that the stop of the seat cut"),
 )
 fault = ""  # the one behaviour to break, set from the command line before anything starts
+
+_active = ""
+
+
+def choose(name):
+    """Breaks one behaviour from now on; "" breaks none."""
+    global _active
+    _active = name
+
+
+def broken(*names):
+    """Whether the behaviour to break is one of these."""
+    return _active in names
+
+
+def listing():
+    """All faults as dictionaries of name, clause and what."""
+    return [{"name": name, "clause": clause, "what": what} for name, clause, what in FAULTS]

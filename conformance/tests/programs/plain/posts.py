@@ -1,3 +1,25 @@
+"""Activity posts: what happened in the seat, told to OpenRig's endpoint in the order it happened."""
+import asyncio
+import contextlib
+import datetime
+import json
+import os
+import re
+import threading
+import urllib.parse
+
+from plain.faults import broken
+from plain.launch import setting
+
+WAITING_LIMIT = 1000  # posts
+POST_SECONDS = 2.0
+
+
+def now():
+    """This moment, in UTC."""
+    return datetime.datetime.now(datetime.timezone.utc)
+
+
 class Posts:
     """Facts to OpenRig's activity endpoint: one at a time, in order, never waited for by anyone."""
 
@@ -7,7 +29,7 @@ class Posts:
         self.conversation = None  # only a fault ever posts it
 
     def post(self, hook_event, subtype):
-        if self.queue.qsize() >= POSTS_WAITING_LIMIT:
+        if self.queue.qsize() >= WAITING_LIMIT:
             return
         if broken("sequence-starts-over") and subtype == "accepted":
             self.sequence = 0
@@ -62,7 +84,7 @@ class Posts:
 
     async def deliver(self, body):
         """Sends one post and repeats it once, unless OpenRig just hung: the facts behind it must not wait twice."""
-        limit = {"post-without-timeout": None, "hung-endpoint-blocks": 8.0}.get(fault, POST_SECONDS)
+        limit = None if broken("post-without-timeout") else 8.0 if broken("hung-endpoint-blocks") else POST_SECONDS
         for _ in range(2):
             try:
                 base, token = self.endpoint()
@@ -90,10 +112,10 @@ class Posts:
             base = f"http://[{host}]:{port}" if ":" in host and "[" not in host else f"http://{host}:{port}"
         if not base or not token:
             home = setting("OPENRIG_HOME") or os.path.expanduser("~/.openrig")
-            with contextlib.suppress(OSError, ValueError):
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
                 with open(os.path.join(home, "activity-endpoint.json"), encoding="utf-8") as file:
-                    found = as_dict(json.load(file))
-                base, token = base or found.get("baseUrl"), token or found.get("token")
+                    found = json.load(file)
+                base, token = base or found["baseUrl"], token or found["token"]
         return base, "plain-token" if broken("post-wrong-token") else token
 
     @staticmethod
@@ -116,4 +138,3 @@ class Posts:
             return int(answer.split()[1])
         finally:
             writer.close()
-

@@ -1,73 +1,145 @@
+"""The seat: what comes from the pane and what comes from the agent, made into turns and reports."""
+import asyncio
+import collections
+import contextlib
+import json
+import os
+import signal
+import threading
+
+from plain.agent import Agent, as_dict, as_list, failure_of
+from plain.faults import broken
+from plain.launch import LaunchRecord, setting
+from plain.opening import NotOpened, Opening, UnknownProtocol
+from plain.posts import Posts, now
+from plain.terminal import BLOCK_LIMIT, LineBlocks, Pane, TerminalBlocks
+
+TITLES_KEPT = 256
+STOP_SECONDS = 2.7
+
+
 class Seat:
-    """One conversation: opens it, records it, runs its turns and reports them."""
+    """One agent and one conversation in one pane.
+
+    Every message is handled at once and without waiting, so that the order in which things happened, are shown and
+    are posted is one order. `turn` is the number of the prompt in flight, or None.
+    """
 
     def __init__(self, loop, command):
-        self.loop, self.command = loop, shlex.split(command)
+        self.loop, self.command = loop, command
         self.harness = setting("OPENRIG_RUNTIME") or "dsh"
         self.reference = setting("OPENRIG_RESUME_REF")
         self.pane = Pane(loop)
         self.posts = Posts(self.pane, self.harness)
-        self.agent = self.session = self.turn = self.opening = self.after_exit = None
-        self.ready = self.held = self.cancel_asked = self.input_ended = self.stopping = self.recorded = False
+        self.record = LaunchRecord(self.pane, self.harness)
+        self.agent = self.session = self.turn = self.opening = self.exit_report = None
+        self.ready = self.held = self.cancel_asked = self.input_ended = self.stopping = False
         self.unusable = ""  # why no prompt can be submitted any more
-        self.producer, self.turns, self.refused_in_turn = NAME_AND_VERSION, 0, 0
+        self.turns, self.refused_in_turn = 0, 0
         self.waiting, self.titles = collections.deque(), collections.OrderedDict()
         self.end = loop.create_future()
+
+    # --- the seat's life -----------------------------------------------------------------------------------------
 
     async def run(self):
         """Runs the seat until its input ends or a signal comes; gives the exit code."""
         for number in (signal.SIGHUP, signal.SIGTERM):
             self.loop.add_signal_handler(number, self.stop, 128 + number)
         self.loop.add_signal_handler(signal.SIGINT, self.on_interrupt)
-        self.pane.open()
-        if broken("dies-without-record-path") and not setting("OPENRIG_LAUNCH_RESULT"):
-            self.pane.close()
-            return 1
-        environment = {name: value for name, value in os.environ.items() if name != "OPENRIG_ACTIVITY_HOOK_TOKEN"}
         try:
+            self.pane.open()
+            if broken("dies-without-record-path") and not setting("OPENRIG_LAUNCH_RESULT"):
+                return 1
+            environment = dict(os.environ)
+            environment.pop("OPENRIG_ACTIVITY_HOOK_TOKEN", None)  # the right to post is the runner's, not the agent's
             _, self.agent = await self.loop.subprocess_exec(
                 lambda: Agent(self), *self.command, env=environment, process_group=0
             )
         except OSError as error:
             self.pane.say(f"! the agent {self.command[0]} can't be started: {error.strerror}")
-            self.pane.close()
             return 127
-        posting = self.loop.create_task(self.posts.run())
-        self.opening = self.loop.create_task(self.open())
-        threading.Thread(target=self.read_input, daemon=True).start()
-        code = await self.end
-        self.stopping = True
-        self.opening.cancel()
-        self.pane.close()
-        if broken("cancelled-on-stop") and self.turn:
-            self.posts.post("Stop", "cancelled")
-        await asyncio.wait([self.loop.create_task(self.end_agent()), self.loop.create_task(self.posts.queue.join())],
-                           timeout=2.7)
-        posting.cancel()
-        return code
+        else:
+            posting = self.loop.create_task(self.posts.run())
+            self.opening = self.loop.create_task(self.open())
+            threading.Thread(target=self.read_input, daemon=True).start()
+            code = await self.end
+            await self.close()
+            posting.cancel()
+            return code
+        finally:
+            self.pane.close()
 
     def stop(self, code):
         if not self.end.done():
             self.end.set_result(code)
 
-    async def end_agent(self):
-        await self.agent.end()
-        if self.after_exit:
-            await self.after_exit
+    async def close(self):
+        """Ends the agent and lets the posts that wait go out, in bounded time."""
+        self.stopping = True
+        self.opening.cancel()
+        self.pane.close()
+        if broken("cancelled-on-stop") and self.turn:
+            self.posts.post("Stop", "cancelled")
+        with contextlib.suppress(asyncio.TimeoutError):
+            async with asyncio.timeout(STOP_SECONDS):
+                await self.agent.end()
+                if self.exit_report:
+                    await self.exit_report
+                await self.posts.queue.join()
+
+    async def open(self):
+        try:
+            self.session = await Opening(self.agent, self.pane, self.record, self.reference).run()
+        except NotOpened as reason:
+            self.give_up(str(reason))
+            if isinstance(reason, UnknownProtocol):
+                await self.agent.end()
+            return
+        self.posts.conversation = self.session
+        self.ready = True
+        self.pane.say(f"ready: {self.record.producer}")
+        self.take_first_input()
+        self.submit_next()
+
+    def take_first_input(self):
+        """Puts the launch's first input before what was typed; a reopened conversation has had its own already."""
+        path = setting("OPENRIG_FIRST_INPUT")
+        if not path or self.reference is not None or broken("first-input-ignored"):
+            return
+        try:
+            with open(path, encoding="utf-8", errors="replace", newline="") as file:
+                text = file.read(BLOCK_LIMIT)
+        except OSError as error:
+            return self.pane.say(f"! the first input can't be read: {error.strerror}")
+        if text.strip():
+            self.waiting.appendleft(text)
+
+    def give_up(self, reason):
+        """No prompt will be submitted any more, and the pane says why."""
+        self.unusable = reason
+        self.pane.say(f"! {reason}")
+        self.drop_waiting()
+        self.stop_if_done()
+
+    def stop_if_done(self):
+        """Ends the seat where a pipe was its input and all that it brought is done."""
+        if self.input_ended and not self.turn and not self.waiting and (self.ready or self.unusable):
+            self.stop(0)
 
     # --- input ---------------------------------------------------------------------------------------------------
 
     def read_input(self):
+        """The thread that reads the terminal; it hands each message over to the event loop."""
         blocks = TerminalBlocks() if self.pane.saved else LineBlocks()
+        data = self.pane.early
         while True:
-            try:
-                data = os.read(0, 65536)
-            except OSError:  # the terminal is gone
-                data = b""
+            with contextlib.suppress(OSError):  # the terminal is gone: the same as its end
+                data = data or os.read(0, 65536)
             for kind, text in blocks.feed(data) if data else blocks.close() + [("end", "")]:
                 self.loop.call_soon_threadsafe(self.on_input, kind, text)
             if not data:
                 return
+            data = b""
 
     def on_input(self, kind, text):
         if self.stopping:
@@ -111,18 +183,16 @@ class Seat:
             self.pane.say(f"! waiting messages dropped, not sent: {len(self.waiting)}")
             self.waiting.clear()
 
-    def stop_if_done(self):
-        if self.input_ended and not self.turn and not self.waiting and (self.ready or self.unusable):
-            self.stop(0)
-
     # --- turns ---------------------------------------------------------------------------------------------------
 
     def submit_next(self):
         busy = self.turn is not None and not broken("queue-sent-at-once")
         if broken("next-before-cancel-answer") and self.cancel_asked:
             busy = False
-        if busy or not self.ready or not self.waiting or self.unusable:
+        if busy or not self.ready or not self.waiting or self.unusable or self.stopping:
             return
+        if not self.agent.reads():
+            return self.give_up("the agent no longer reads its input")
         text = self.waiting.pop() if broken("queue-reversed") else self.waiting.popleft()
         if broken("queue-merged"):
             text = "\n".join([text, *self.waiting])
@@ -137,7 +207,7 @@ class Seat:
     def submitted(self):
         if not broken("permission-never-cleared"):
             self.held = False
-        for _ in range({"accepted-when-queued": 0, "accepted-twice": 2}.get(fault, 1)):
+        for _ in range(0 if broken("accepted-when-queued") else 2 if broken("accepted-twice") else 1):
             self.posts.post("UserPromptSubmit", "accepted")
         if broken("idle-when-silent"):
             self.loop.call_later(2, self.claim_idle, self.turn)
@@ -167,7 +237,7 @@ class Seat:
             subtype = "cancelled"
         self.post_stop(subtype)
         if broken("record-rewritten") and turn == 1:
-            self.write_record(nativeRef=self.session)
+            self.record.write(nativeRef=self.session)
         self.submit_next()
         self.stop_if_done()
 
@@ -192,7 +262,7 @@ class Seat:
 
     def abort(self):
         """Asks the agent to cancel; what becomes of the turn is the agent's word alone."""
-        if not self.turn and not broken("cancel-while-idle"):
+        if not self.turn and not (broken("cancel-while-idle") and self.session):
             return self.pane.say("nothing to cancel: no prompt is running")
         if not broken("cancel-not-shown"):
             self.pane.say(f"cancel requested at {now():%H:%M:%S}Z; the turn goes on until the agent ends it")
@@ -230,18 +300,19 @@ class Seat:
             self.loop.call_later(3, self.agent.send, answer)
         elif not broken("permission-unanswered") and not (broken("permission-first-only") and self.refused_in_turn > 1):
             self.agent.send(answer)
-        if self.stopping:
-            return
-        call = as_dict(params.get("toolCall"))
-        asked = call.get("title") or self.titles.get(str(call.get("toolCallId")))
-        if not asked and call.get("rawInput"):
-            asked = json.dumps(call["rawInput"], ensure_ascii=False)
-        asked = asked or call.get("toolCallId") or "something it did not name"
         if not broken("permission-not-shown"):
-            self.pane.say(f"! permission refused: {str(asked)[:4000]}")
+            self.pane.say(f"! permission refused: {self.what_was_asked(as_dict(params.get('toolCall')))[:4000]}")
         if not broken("permission-not-posted"):
             self.held = True
             self.posts.post("Notification", "permission_prompt")
+
+    def what_was_asked(self, call):
+        """The request's title, else an earlier update's, and what the tool was to be run with; else the call's id."""
+        title, given = call.get("title") or self.titles.get(str(call.get("toolCallId"))), call.get("rawInput")
+        if isinstance(given, dict):
+            given = ", ".join(f"{key}: {value}" for key, value in given.items())
+        words = [str(word) for word in (title, given) if word]
+        return " ▸ ".join(words) or str(call.get("toolCallId") or "it did not say for what")
 
     def on_notification(self, method, params):
         if method != "session/update":
@@ -253,7 +324,7 @@ class Seat:
         text = content.get("text") if isinstance(content.get("text"), str) else ""
         if isinstance(update.get("title"), str) and "toolCallId" in update:
             self.titles[str(update["toolCallId"])] = update["title"]
-            if len(self.titles) > 256:
+            if len(self.titles) > TITLES_KEPT:
                 self.titles.popitem(last=False)
         # Outside a turn there is nothing to show: a reopened conversation's past may still be coming in.
         if kind == "agent_message_chunk" and self.turn and params.get("sessionId") == self.session:
@@ -267,21 +338,19 @@ class Seat:
             self.posts.post("Stop", "idle")
 
     def agent_exited(self):
-        self.after_exit = self.loop.create_task(self.report_exit())
+        self.exit_report = self.loop.create_task(self.report_exit())
 
     async def report_exit(self):
         """Reports the exit once what the agent still said has been read; a child of it may keep its stdout open."""
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self.agent.stdout_ended.wait(), 0.5)
-        if not self.stopping:
-            self.opening.cancel()
-            if broken("exit-as-idle"):
-                self.posts.post("Stop", "idle")
-            if not broken("exit-not-posted") and not (broken("exit-hidden-while-held") and self.held):
-                self.posts.post("Stop", f"{self.harness}_exited")
-            self.turn = None
-            if last_words := self.agent.last_words.decode("utf-8", "replace").strip():
-                self.pane.say(f"its last words: {last_words}")
-            self.give_up(f"the agent has exited ({self.agent.transport.get_returncode()})")
+        self.opening.cancel()
+        if broken("exit-as-idle"):
+            self.posts.post("Stop", "idle")
+        if not broken("exit-not-posted") and not (broken("exit-hidden-while-held") and self.held):
+            self.posts.post("Stop", f"{self.harness}_exited")
+        self.turn = None
+        if last_words := self.agent.last_words.decode("utf-8", "replace").strip():
+            self.pane.say(f"the agent's last words: {last_words}")
+        self.give_up(f"the agent has exited ({self.agent.transport.get_returncode()})")
         await self.agent.end_rest_of_group()
-

@@ -1,3 +1,18 @@
+"""The terminal: bytes in to messages, text out to the person who looks at the pane."""
+import contextlib
+import os
+import re
+import select
+import signal
+import termios
+import tty
+
+from plain.faults import broken
+
+BLOCK_LIMIT = 4 << 20  # bytes of one message
+PANE_LIMIT = 16 << 20  # bytes waiting for a terminal that does not read
+
+
 class TerminalBlocks:
     """Terminal bytes to ("block", text), ("interrupt", ""), ("too large", "") and ("end", "").
 
@@ -106,12 +121,15 @@ class Pane:
 
     def __init__(self, loop):
         self.loop, self.out, self.unwritten = loop, 1, bytearray()
-        self.is_terminal, self.saved, self.in_line = os.isatty(0), None, False
+        self.is_terminal, self.saved = os.isatty(0), None
+        self.in_line = self.closed = False
+        self.early = b""  # what was typed before the terminal was raw
         self.line_end = "\r\n" if os.isatty(1) else "\n"
 
     def open(self):
         if self.is_terminal and not broken("input-cooked"):
             self.saved = termios.tcgetattr(0)
+            self.early = self.read_early()
             tty.setraw(0, termios.TCSANOW)
         if os.isatty(1):
             # Opened anew: O_NONBLOCK on the descriptor we were given would change it for its other holders too.
@@ -120,8 +138,18 @@ class Pane:
             if self.is_terminal and not broken("input-no-bracketed-paste"):
                 self.write("\x1b[?2004h")
 
+    @staticmethod
+    def read_early():
+        """Lines that came in before the terminal was raw: it has turned their Enter into a line feed."""
+        early = b""
+        with contextlib.suppress(OSError):
+            while select.select([0], [], [], 0)[0] and (data := os.read(0, 65536)):
+                early += data
+        return early.removesuffix(b"\n") + b"\r" if early.endswith(b"\n") else early
+
     def close(self):
-        if broken("terminal-not-restored"):
+        """Gives the terminal back as it was found; nothing is written after it."""
+        if self.closed or broken("terminal-not-restored"):
             return
         if self.is_terminal and os.isatty(1):
             self.write("\x1b[?2004l")
@@ -129,11 +157,14 @@ class Pane:
             signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # a background process may be stopped for tcsetattr
             with contextlib.suppress(termios.error):
                 termios.tcsetattr(0, termios.TCSANOW, self.saved)
+        self.closed = True
 
     def say(self, text):
+        """Shows lines of its own, whatever stands in the last line."""
         self.stream(("\n" if self.in_line else "") + text + "\n")
 
     def stream(self, text):
+        """Shows text as it comes, without the control characters that could disturb the terminal."""
         text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "", text.replace("\r\n", "\n").replace("\r", "\n"))
         if text:
             self.in_line = not text.endswith("\n")
@@ -141,7 +172,7 @@ class Pane:
 
     def write(self, text):
         waiting = bool(self.unwritten)
-        if len(self.unwritten) < PANE_LIMIT:
+        if not self.closed and len(self.unwritten) < PANE_LIMIT:
             self.unwritten += text.encode("utf-8", "replace")
         if not waiting:
             self.flush()
@@ -156,4 +187,3 @@ class Pane:
         except OSError:  # the terminal is gone
             self.unwritten.clear()
         self.loop.remove_writer(self.out)
-

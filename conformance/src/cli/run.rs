@@ -1,0 +1,180 @@
+//! `seatcheck run`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{mpsc, watch};
+
+use super::bundle::{self, RunFile, ScenarioFile};
+use super::exit::Exit;
+use super::progress::ProgressShown;
+use super::runner::RunnerOptions;
+use super::select::{Selected, Selection};
+use crate::engine::{self, Progress, SeatRun, Setup};
+use crate::judgement::{self, Judged, RunFacts};
+use crate::scenario::Scenario;
+
+/// Options of `run`.
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    #[command(flatten)]
+    selection: Selection,
+    #[command(flatten)]
+    runner: RunnerOptions,
+    /// How many seats run side by side. They mostly wait, so many more than there are cores pay off.
+    #[arg(long, value_name = "N", default_value_t = default_jobs())]
+    jobs: usize,
+    /// Write report.json and each scenario's history into this folder.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// What to print on standard output.
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// Tables for people.
+    Table,
+    /// report.json.
+    Json,
+}
+
+/// Seats for which there is room beside each other.
+fn default_jobs() -> usize {
+    std::thread::available_parallelism().map_or(2, std::num::NonZero::get) * 8
+}
+
+pub(super) fn run(options: Options) -> anyhow::Result<Exit> {
+    let setup = Arc::new(options.runner.setup()?);
+    let selected = options.selection.select(setup.claims)?;
+    let scenarios: Vec<Arc<Scenario>> = selected.scenarios.iter().cloned().map(Arc::new).collect();
+    if let Some(folder) = &options.out {
+        prepare(folder)?;
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let (runs, interrupted) = runtime.block_on(drive(setup.clone(), scenarios, options.jobs))?;
+    let facts = facts(&setup, &selected, interrupted);
+    let judged: Vec<Judged> = runs
+        .iter()
+        .map(|run| {
+            let scenario = &selected.scenarios[run.index];
+            judgement::judge(
+                &scenario.id,
+                &scenario.title,
+                &scenario.exercises,
+                took_ms(run),
+                run.history.as_ref(),
+                run.fault.clone(),
+                run.cut_off,
+            )
+        })
+        .collect();
+    let report = judgement::report(&facts, &judged);
+    if let Some(folder) = &options.out {
+        write(folder, facts, &selected, &runs, &report)?;
+    }
+    let evidence = options.out.as_ref().map(|folder| folder.display().to_string());
+    show(&report, options.format, evidence.as_deref())?;
+    Ok(Exit::of_outcome(report.outcome))
+}
+
+/// Prints a report on standard output.
+pub(super) fn show(report: &reports::Report, format: Format, evidence: Option<&str>) -> anyhow::Result<()> {
+    let text = match format {
+        Format::Table => reports::table(report, super::width(), evidence),
+        Format::Json => reports::write(report)?,
+    };
+    print!("{text}");
+    Ok(())
+}
+
+async fn drive(setup: Arc<Setup>, scenarios: Vec<Arc<Scenario>>, jobs: usize) -> anyhow::Result<(Vec<SeatRun>, bool)> {
+    let (interrupt, interrupted) = watch::channel(false);
+    let mut ctrl_c = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut hangup = signal(SignalKind::hangup())?;
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = ctrl_c.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
+        eprintln!("interrupted: ending every seat");
+        interrupt.send_replace(true);
+        // The receivers must not take the sender's end for an answer.
+        std::future::pending::<()>().await;
+    });
+    let mut shown = ProgressShown::new(scenarios.len());
+    let (tell, mut told) = mpsc::unbounded_channel::<Progress>();
+    let telling = tokio::spawn(async move {
+        while let Some(progress) = told.recv().await {
+            shown.tell(&progress);
+        }
+        shown.finish();
+    });
+    let runs = engine::run(setup, scenarios, jobs, interrupted.clone(), tell).await;
+    telling.await?;
+    let interrupted = *interrupted.borrow();
+    Ok((runs, interrupted))
+}
+
+fn facts(setup: &Setup, selected: &Selected, interrupted: bool) -> RunFacts {
+    RunFacts {
+        name: setup.name.clone(),
+        command: setup.runner.shown(),
+        claims: reports::Claims {
+            resume: setup.claims.resume,
+            first_input: setup.claims.first_input,
+            passes_model: setup.claims.passes_model,
+        },
+        part: selected.part.clone(),
+        selected: selected.clauses.clone(),
+        agent_names: setup.agent_names.clone(),
+        interrupted,
+    }
+}
+
+/// A folder of an earlier run is replaced file by file; anything else in the way is refused.
+fn prepare(folder: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(folder).with_context(|| format!("{} can't be made", folder.display()))?;
+    let old = folder.join("scenarios");
+    if folder.join("run.json").exists() && old.exists() {
+        std::fs::remove_dir_all(&old).with_context(|| format!("{} can't be replaced", old.display()))?;
+    }
+    Ok(())
+}
+
+fn write(
+    folder: &Path,
+    facts: RunFacts,
+    selected: &Selected,
+    runs: &[SeatRun],
+    report: &reports::Report,
+) -> anyhow::Result<()> {
+    let mut files = Vec::new();
+    for run in runs {
+        if let Some(history) = &run.history {
+            bundle::write_history(folder, &run.scenario, history)?;
+        }
+        let scenario = &selected.scenarios[run.index];
+        files.push(ScenarioFile {
+            id: scenario.id.clone(),
+            title: scenario.title.clone(),
+            exercises: scenario.exercises.clone(),
+            took_ms: took_ms(run),
+            fault: run.fault.clone(),
+            cut_off: run.cut_off,
+            recorded: run.history.is_some(),
+        });
+    }
+    bundle::write(&folder.join("report.json"), &reports::write(report)?)?;
+    RunFile::new(facts, files).write(folder)
+}
+
+fn took_ms(run: &SeatRun) -> u64 {
+    u64::try_from(run.took.as_millis()).unwrap_or(u64::MAX)
+}

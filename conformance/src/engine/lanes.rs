@@ -1,0 +1,200 @@
+//! What flows from a seat to its driver: every source is a task that stamps what it sees and sends it on.
+
+use std::io;
+use std::path::Path;
+
+use fake_agent::control;
+use fake_openrig::endpoint::Exchange;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::{AbortHandle, JoinSet};
+
+use crate::history::RecordFact;
+use crate::seat::clock;
+use crate::seat::record_watch::RecordWatch;
+use crate::seat::supervisor::{self, SupervisorFact};
+use crate::seat::terminal::Terminal;
+
+/// Something seen, and when.
+#[derive(Debug)]
+pub(crate) struct Observation {
+    pub(crate) at: u64,
+    pub(crate) what: Seen,
+}
+
+#[derive(Debug)]
+pub(crate) enum Seen {
+    Output(Vec<u8>),
+    PaneClosed,
+    /// The supervisor connected; orders go to it through this.
+    SupervisorCame(OwnedWriteHalf),
+    Supervisor(SupervisorFact),
+    SupervisorGone,
+    /// An agent connected; it waits for its script.
+    AgentCame { agent: u64, hello: Box<control::Hello>, orders: OwnedWriteHalf },
+    Agent { agent: u64, fact: control::Fact },
+    AgentGone { agent: u64 },
+    Exchange(Exchange),
+    Record(RecordFact),
+}
+
+/// Where observations go. Bounded: a seat that floods waits for the engine, not the engine's memory for it.
+pub(crate) type Sender = mpsc::Sender<Observation>;
+
+const WAITING: usize = 256;
+
+pub(crate) fn channel() -> (Sender, mpsc::Receiver<Observation>) {
+    mpsc::channel(WAITING)
+}
+
+/// The tasks of a seat or of a launch; dropping it ends them.
+#[derive(Debug, Default)]
+pub(crate) struct Tasks {
+    tasks: JoinSet<()>,
+}
+
+impl Tasks {
+    /// Reads the terminal until its end.
+    pub(crate) fn read_terminal(&mut self, terminal: Terminal, to: Sender) {
+        self.tasks.spawn(async move {
+            let mut buffer = vec![0; 64 << 10];
+            loop {
+                let what = match terminal.read(&mut buffer).await {
+                    Ok(0) | Err(_) => Seen::PaneClosed,
+                    Ok(length) => Seen::Output(buffer[..length].to_vec()),
+                };
+                let over = matches!(what, Seen::PaneClosed);
+                if to.send(Observation { at: clock::now(), what }).await.is_err() || over {
+                    return;
+                }
+            }
+        });
+    }
+
+    /// Writes to the terminal what comes through the channel, and says when it is written.
+    pub(crate) fn write_terminal(&mut self, terminal: Terminal) -> mpsc::UnboundedSender<Written> {
+        let (sender, mut receiver) = mpsc::unbounded_channel::<Written>();
+        self.tasks.spawn(async move {
+            while let Some(write) = receiver.recv().await {
+                let result = terminal.write_all(&write.bytes).await;
+                // Nobody waits any more when the seat is being stopped.
+                let _ = write.done.send(result);
+            }
+        });
+        sender
+    }
+
+    /// Tells every change of the launch record.
+    pub(crate) fn watch_record(&mut self, watch: RecordWatch, to: Sender) {
+        self.tasks.spawn(async move {
+            while let Ok(changes) = watch.next().await {
+                let at = clock::now();
+                for change in changes {
+                    if to.send(Observation { at, what: Seen::Record(change) }).await.is_err() {
+                        return;
+                    }
+                }
+            }
+        });
+    }
+
+    /// Passes the endpoint's events on.
+    pub(crate) fn pass_exchanges(&mut self, mut exchanges: mpsc::UnboundedReceiver<Exchange>, to: Sender) {
+        self.tasks.spawn(async move {
+            while let Some(exchange) = exchanges.recv().await {
+                let at = match exchange {
+                    Exchange::Started { at, .. }
+                    | Exchange::Ended { at, .. }
+                    | Exchange::ConnectionReset { at }
+                    | Exchange::Flooded { at, .. } => at,
+                };
+                if to.send(Observation { at, what: Seen::Exchange(exchange) }).await.is_err() {
+                    return;
+                }
+            }
+        });
+    }
+
+    /// Takes connections of the supervisor and of agents.
+    pub(crate) fn listen(&mut self, socket: &Path, to: Sender) -> io::Result<AbortHandle> {
+        let listener = UnixListener::bind(socket)?;
+        Ok(self.tasks.spawn(async move {
+            let mut connections = JoinSet::new();
+            let mut agents = 0;
+            while let Ok((stream, _)) = listener.accept().await {
+                agents += 1;
+                let to = to.clone();
+                connections.spawn(async move {
+                    // A connection that says nothing sensible is none of ours.
+                    let _ = serve(stream, agents, to).await;
+                });
+            }
+        }))
+    }
+}
+
+/// Bytes to be written to the terminal.
+#[derive(Debug)]
+pub(crate) struct Written {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) done: oneshot::Sender<io::Result<()>>,
+}
+
+async fn serve(stream: UnixStream, number: u64, to: Sender) -> io::Result<()> {
+    let (reader, orders) = stream.into_split();
+    let mut lines = BufReader::with_capacity(64 << 10, reader);
+    let mut line = Vec::new();
+    lines.read_until(b'\n', &mut line).await?;
+    if let Ok(report) = serde_json::from_slice::<supervisor::Report>(&line) {
+        send(&to, report.at, Seen::SupervisorCame(orders)).await?;
+        return serve_supervisor(lines, to).await;
+    }
+    let report: control::Report = serde_json::from_slice(&line)?;
+    let control::Fact::Hello(hello) = report.fact else { return Ok(()) };
+    send(&to, report.at, Seen::AgentCame { agent: number, hello, orders }).await?;
+    serve_agent(lines, number, to).await
+}
+
+async fn serve_supervisor(mut lines: BufReader<OwnedReadHalf>, to: Sender) -> io::Result<()> {
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        // A supervisor that was killed may leave half a line: it is gone all the same.
+        let report = match lines.read_until(b'\n', &mut line).await {
+            Ok(length) if length > 0 => serde_json::from_slice::<supervisor::Report>(&line).ok(),
+            _ => None,
+        };
+        match report {
+            Some(report) => send(&to, report.at, Seen::Supervisor(report.fact)).await?,
+            None => return send(&to, clock::now(), Seen::SupervisorGone).await,
+        }
+    }
+}
+
+async fn serve_agent(mut lines: BufReader<OwnedReadHalf>, agent: u64, to: Sender) -> io::Result<()> {
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let report = match lines.read_until(b'\n', &mut line).await {
+            Ok(length) if length > 0 => serde_json::from_slice::<control::Report>(&line).ok(),
+            _ => None,
+        };
+        match report {
+            Some(report) => send(&to, report.at, Seen::Agent { agent, fact: report.fact }).await?,
+            None => return send(&to, clock::now(), Seen::AgentGone { agent }).await,
+        }
+    }
+}
+
+async fn send(to: &Sender, at: u64, what: Seen) -> io::Result<()> {
+    to.send(Observation { at, what }).await.map_err(|_| io::ErrorKind::BrokenPipe.into())
+}
+
+/// Sends one order as a JSON line; a peer that is gone is noticed by its own lane.
+pub(crate) async fn order(to: &mut OwnedWriteHalf, order: &impl serde::Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(order)?;
+    line.push(b'\n');
+    to.write_all(&line).await
+}

@@ -1,0 +1,144 @@
+//! Collects a seat's events, in bounded memory, with the token in none of them.
+
+use std::borrow::Cow;
+
+use crate::contract::CONTRACT;
+use crate::history::{Bytes, Event, FORMAT, Fact, Header, History, Pane, Wire};
+use crate::scenario::Scenario;
+use crate::seat::clock;
+
+/// What stands where the token stood.
+const TOKEN_MARK: &[u8] = "‹hook token›".as_bytes();
+
+/// So many bytes of raw content are kept of one seat; what comes later is counted and not kept.
+const KEPT: usize = 96 << 20;
+
+/// So many events are kept of one seat.
+const EVENTS: usize = 400_000;
+
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    header: Header,
+    start: u64,
+    launch: u32,
+    events: Vec<Event>,
+    bytes: usize,
+    dropped: u64,
+    token: Vec<u8>,
+}
+
+impl Recorder {
+    pub(crate) fn new(scenario: &Scenario, token: &str) -> Self {
+        let header = Header {
+            format: FORMAT.into(),
+            contract: CONTRACT.into(),
+            scenario: scenario.id.clone(),
+            exercises: scenario.exercises.clone(),
+            wall_start_ns: clock::wall_now(),
+        };
+        let token = token.as_bytes().to_vec();
+        Self { header, start: clock::now(), launch: 0, events: Vec::new(), bytes: 0, dropped: 0, token }
+    }
+
+    /// From now on events belong to this launch.
+    pub(crate) fn begin_launch(&mut self, launch: u32) {
+        self.launch = launch;
+    }
+
+    pub(crate) fn launch(&self) -> u32 {
+        self.launch
+    }
+
+    /// Adds a fact that was seen at `at` (`CLOCK_MONOTONIC`).
+    pub(crate) fn add(&mut self, at: u64, fact: Fact) {
+        let fact = self.without_token(fact);
+        let size = size(&fact);
+        if self.bytes + size > KEPT || self.events.len() >= EVENTS {
+            self.dropped += 1;
+            return;
+        }
+        self.bytes += size;
+        self.events.push(Event { sequence: 0, at: at.saturating_sub(self.start), launch: self.launch, fact });
+    }
+
+    /// Adds a fact of this moment.
+    pub(crate) fn now(&mut self, fact: Fact) {
+        self.add(clock::now(), fact);
+    }
+
+    /// The last events of every lane in words, for somebody who must understand a time-out.
+    pub(crate) fn finish(self) -> (History, u64) {
+        (History::new(self.header, self.events), self.dropped)
+    }
+
+    fn without_token(&self, fact: Fact) -> Fact {
+        match fact {
+            Fact::Pane(Pane::Output { bytes }) => Fact::Pane(Pane::Output { bytes: self.clean(bytes) }),
+            Fact::Wire(Wire::ToAgent { agent, line }) => Fact::Wire(Wire::ToAgent { agent, line: self.clean(line) }),
+            Fact::Wire(Wire::FromAgent { agent, line }) => Fact::Wire(Wire::FromAgent { agent, line: self.clean(line) }),
+            Fact::Wire(Wire::AgentStarted { agent, pid, arguments, environment }) => {
+                let clean = |text: String| String::from_utf8_lossy(&self.clean(text.into_bytes().into()).0).into_owned();
+                Fact::Wire(Wire::AgentStarted {
+                    agent,
+                    pid,
+                    arguments: arguments.into_iter().map(clean).collect(),
+                    environment: environment.into_iter().map(|(name, value)| (name, clean(value))).collect(),
+                })
+            }
+            Fact::Record(mut record) => {
+                record.content = record.content.map(|content| self.clean(content));
+                Fact::Record(record)
+            }
+            other => other,
+        }
+    }
+
+    fn clean(&self, bytes: Bytes) -> Bytes {
+        match replaced(&bytes.0, &self.token) {
+            Cow::Borrowed(_) => bytes,
+            Cow::Owned(clean) => Bytes(clean),
+        }
+    }
+}
+
+fn replaced<'b>(bytes: &'b [u8], token: &[u8]) -> Cow<'b, [u8]> {
+    let find = |bytes: &[u8]| bytes.windows(token.len()).position(|window| window == token);
+    if token.is_empty() || bytes.len() < token.len() || find(bytes).is_none() {
+        return Cow::Borrowed(bytes);
+    }
+    let mut clean = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while rest.len() >= token.len()
+        && let Some(at) = find(rest)
+    {
+        clean.extend_from_slice(&rest[..at]);
+        clean.extend_from_slice(TOKEN_MARK);
+        rest = &rest[at + token.len()..];
+    }
+    clean.extend_from_slice(rest);
+    Cow::Owned(clean)
+}
+
+fn size(fact: &Fact) -> usize {
+    match fact {
+        Fact::Pane(Pane::Output { bytes } | Pane::Input { bytes })
+        | Fact::Wire(
+            Wire::ToAgent { line: bytes, .. } | Wire::FromAgent { line: bytes, .. } | Wire::FromAgentRaw { bytes, .. },
+        )
+        | Fact::Post(crate::history::PostFact::Started { body: bytes, .. }) => bytes.0.len(),
+        Fact::Record(record) => record.content.as_ref().map_or(0, |content| content.0.len()),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_token_is_taken_out_wherever_it_stands() {
+        assert_eq!(replaced(b"a token here, token", b"token"), [b"a ", TOKEN_MARK, b" here, ", TOKEN_MARK].concat());
+        assert_eq!(replaced(b"tok", b"token"), b"tok".as_slice());
+        assert_eq!(replaced(b"", b"token"), b"".as_slice());
+    }
+}

@@ -1,0 +1,132 @@
+//! Runs many scenarios side by side.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use super::driver::{Driver, Ending, Hurry};
+use super::setup::Setup;
+use crate::history::History;
+use crate::scenario::Scenario;
+
+/// One scenario that was run.
+#[derive(Debug, Clone)]
+pub struct SeatRun {
+    /// Its place in the list that was given.
+    pub index: usize,
+    /// The scenario's id.
+    pub scenario: String,
+    /// What happened; `None` if the seat could not even be made.
+    pub history: Option<History>,
+    /// A fault of the kit itself: nothing of this seat can be trusted.
+    pub fault: Option<String>,
+    /// Every step was done.
+    pub completed: bool,
+    /// It was ended because no program of this run started an agent, or somebody interrupted.
+    pub cut_off: bool,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// What a run tells while it goes.
+#[derive(Debug)]
+pub enum Progress {
+    /// A scenario began.
+    Began(String),
+    /// A scenario ended.
+    Ended(Box<SeatRun>),
+}
+
+/// Runs `scenarios`, `jobs` at a time, and gives them in their order. `interrupted` turning true ends every seat at
+/// once; what was seen until then is still given.
+pub async fn run(
+    setup: Arc<Setup>,
+    scenarios: Vec<Arc<Scenario>>,
+    jobs: usize,
+    mut interrupted: watch::Receiver<bool>,
+    progress: mpsc::UnboundedSender<Progress>,
+) -> Vec<SeatRun> {
+    let (hurry_all, hurry) = watch::channel(None);
+    let hurry_all = Arc::new(hurry_all);
+    let on_interrupt = {
+        let hurry_all = hurry_all.clone();
+        tokio::spawn(async move {
+            if interrupted.wait_for(|interrupted| *interrupted).await.is_ok() {
+                hurry_all.send_replace(Some(Hurry::Interrupted));
+            }
+        })
+    };
+    let places = Arc::new(Semaphore::new(jobs.max(1)));
+    let any_agent = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let mut seats = JoinSet::new();
+    for (index, scenario) in scenarios.into_iter().enumerate() {
+        let (setup, places, hurry, progress) = (setup.clone(), places.clone(), hurry.clone(), progress.clone());
+        let (any_agent, hurry_all) = (any_agent.clone(), hurry_all.clone());
+        seats.spawn(async move {
+            // The semaphore is never closed.
+            let _place = places.acquire().await;
+            let _ = progress.send(Progress::Began(scenario.id.clone()));
+            let (seat, agent_started, no_agent) = one(index, &scenario, &setup, hurry).await;
+            if agent_started {
+                any_agent.store(true, std::sync::atomic::Ordering::Relaxed);
+            } else if no_agent && !any_agent.load(std::sync::atomic::Ordering::Relaxed) {
+                hurry_all.send_if_modified(|hurry| {
+                    let first = hurry.is_none();
+                    hurry.get_or_insert(Hurry::NoAgent);
+                    first
+                });
+            }
+            let _ = progress.send(Progress::Ended(Box::new(seat.clone())));
+            seat
+        });
+    }
+    let mut runs = seats.join_all().await;
+    on_interrupt.abort();
+    runs.sort_by_key(|run| run.index);
+    runs
+}
+
+async fn one(
+    index: usize,
+    scenario: &Scenario,
+    setup: &Setup,
+    hurry: watch::Receiver<Option<Hurry>>,
+) -> (SeatRun, bool, bool) {
+    let began = Instant::now();
+    let mut run = SeatRun {
+        index,
+        scenario: scenario.id.clone(),
+        history: None,
+        fault: None,
+        completed: false,
+        cut_off: false,
+        took: Duration::ZERO,
+    };
+    if hurry.borrow().is_some() {
+        run.cut_off = true;
+        return (run, false, false);
+    }
+    let mut agent_started = false;
+    let mut no_agent = false;
+    match Driver::new(scenario, setup, hurry) {
+        Ok(driver) => {
+            let (history, ending, started) = driver.run().await;
+            agent_started = started;
+            // The runner ended, or waited, without any agent.
+            no_agent = !started && ending == Ending::TimedOut;
+            run.history = Some(history);
+            run.completed = ending == Ending::Completed;
+            run.cut_off = matches!(ending, Ending::Hurried(_));
+            run.fault = match ending {
+                Ending::Fault(fault) => Some(fault),
+                _ => None,
+            };
+        }
+        Err(error) => run.fault = Some(format!("the seat could not be made: {error}")),
+    }
+    run.took = began.elapsed();
+    (run, agent_started, no_agent)
+}

@@ -1,0 +1,79 @@
+//! What is driven: the runner's command, what it claims, and how patient the engine is.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::scenario::Need;
+
+/// Everything a run needs to know beside the scenarios.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// This program, which is also the fake agent and the seat's supervisor.
+    pub seatcheck: PathBuf,
+    /// The runner.
+    pub runner: RunnerCommand,
+    /// The preset's name: OPENRIG_RUNTIME, the record's harness, the exit's prefix.
+    pub name: String,
+    /// Names that an agent is found under, first on PATH.
+    pub agent_names: Vec<String>,
+    /// What the runner says it can do.
+    pub claims: Claims,
+    /// How long each await may take.
+    pub patience: Duration,
+    /// Environment that is passed on from the caller beside PATH.
+    pub environment: Vec<(String, String)>,
+    /// Rows and columns of the terminal.
+    pub size: (u16, u16),
+}
+
+/// How the runner is started.
+#[derive(Debug, Clone)]
+pub enum RunnerCommand {
+    /// A program and its arguments; `{agent}` in an argument stands for the agent's path.
+    Program(Vec<String>),
+    /// A line for the shell, as a preset's `command` is.
+    Shell(String),
+}
+
+/// What the runner declares and need not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Claims {
+    /// `resume: true`.
+    pub resume: bool,
+    /// `first_input: true`.
+    pub first_input: bool,
+    /// `passes_model: true`.
+    pub passes_model: bool,
+}
+
+impl Claims {
+    /// Whether `need` is declared.
+    #[must_use]
+    pub fn has(&self, need: Need) -> bool {
+        match need {
+            Need::Resume => self.resume,
+            Need::FirstInput => self.first_input,
+            Need::PassesModel => self.passes_model,
+        }
+    }
+}
+
+impl RunnerCommand {
+    /// The command for people and reports.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        match self {
+            Self::Program(words) => words.join(" "),
+            Self::Shell(line) => line.clone(),
+        }
+    }
+
+    /// The words to start it by, with the agent's path in place.
+    pub(crate) fn words(&self, agent: &Path) -> Vec<String> {
+        let agent = agent.to_string_lossy();
+        match self {
+            Self::Program(words) => words.iter().map(|word| word.replace("{agent}", &agent)).collect(),
+            Self::Shell(line) => vec!["/bin/sh".into(), "-c".into(), line.replace("{agent}", &agent)],
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Stops a seat: hangs up, waits for everything to end, and then sees to it.
+
+use std::io;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::driver::Driver;
+use super::lanes::order;
+use crate::history::{Fact, Step};
+use crate::seat::supervisor::Order;
+
+/// How long the runner and its agent may take to end by themselves.
+const STOP: Duration = Duration::from_secs(10);
+
+/// How long the supervisor may take to kill what is left; then it is killed, and the kernel with it hangs up.
+const KILL: Duration = Duration::from_secs(10);
+
+impl Driver<'_> {
+    /// Hangs the terminal up as the end of a tmux session does, waits until nothing of the seat is left, and kills
+    /// what does not end. A seat that is not running is stopped already.
+    pub(super) async fn stop(&mut self) -> io::Result<()> {
+        if self.running.is_none() {
+            return Ok(());
+        }
+        self.record(Fact::Step(Step::Stopping { how: "hangup".into() }));
+        let began = Instant::now();
+        if let Some(running) = &mut self.running {
+            running.hang_up();
+        }
+        let patience = if self.hurried() { Duration::ZERO } else { STOP };
+        while self.running.as_ref().is_some_and(|running| !running.empty && !running.ended) {
+            if !self.pump(began + patience).await {
+                break;
+            }
+        }
+        self.end_supervisor().await?;
+        // What was already under way to the engine still belongs to this launch.
+        self.take_waiting();
+        self.record(Fact::Step(Step::Stopped { took_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX) }));
+        Ok(())
+    }
+
+    async fn end_supervisor(&mut self) -> io::Result<()> {
+        let limit = Instant::now() + KILL;
+        if let Some(running) = &mut self.running
+            && let Some(orders) = &mut running.orders
+        {
+            // It may have been killed; then its lane says that it is gone.
+            let _ = order(orders, &Order::End).await;
+        }
+        while self.running.as_ref().is_some_and(|running| !running.ended) {
+            if !self.pump_in_hurry(limit).await {
+                break;
+            }
+        }
+        if let Some(mut running) = self.running.take() {
+            if tokio::time::timeout_at(limit, running.supervisor.wait()).await.is_err() {
+                running.supervisor.kill().await?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,59 @@
+//! From histories to a report: every clause looks at every history, then verdicts over the whole run.
+
+mod outcome;
+mod promotion;
+mod scenario;
+mod verdict;
+
+use serde::{Deserialize, Serialize};
+
+use reports::{Kit, Report, RunnerReport, SCHEMA, STATEMENT};
+
+pub use scenario::{Judged, judge};
+
+use crate::contract::CONTRACT;
+
+/// What is known of a run beside its histories.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunFacts {
+    /// The preset's name.
+    pub name: String,
+    /// The runner's command.
+    pub command: String,
+    /// What was claimed of the runner.
+    pub claims: reports::Claims,
+    /// What was selected, where it was not everything.
+    pub part: Option<String>,
+    /// Clauses that the selection is about; `None` for all.
+    pub selected: Option<Vec<String>>,
+    /// Names under which an agent could have been started.
+    pub agent_names: Vec<String>,
+    /// Somebody interrupted the run.
+    pub interrupted: bool,
+}
+
+/// Puts the report together. Pure: the same judged scenarios give the same report.
+#[must_use]
+pub fn report(facts: &RunFacts, judged: &[Judged]) -> Report {
+    let clauses = verdict::clauses(facts, judged);
+    let (outcome, reasons) = outcome::outcome(facts, judged, &clauses);
+    Report {
+        schema: SCHEMA.into(),
+        outcome,
+        reasons,
+        statement: STATEMENT.into(),
+        contract: CONTRACT.into(),
+        kit: Kit { name: "seatcheck".into(), version: env!("CARGO_PKG_VERSION").into() },
+        runner: RunnerReport {
+            name: facts.name.clone(),
+            command: facts.command.clone(),
+            producer: judged.iter().find_map(|judged| judged.producer.clone()),
+            claims: facts.claims,
+        },
+        part: facts.part.clone(),
+        promotion: promotion::steps(facts, judged),
+        clauses,
+        scenarios: judged.iter().map(|judged| judged.report.clone()).collect(),
+    }
+}

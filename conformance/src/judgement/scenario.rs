@@ -1,0 +1,109 @@
+//! One scenario's history, judged by every clause.
+
+use reports::{FindingReport, ScenarioReport};
+
+use crate::contract::{self, Finding};
+use crate::history::views::{RecordVersion, Views};
+use crate::history::{Fact, History, Step, Wire};
+
+/// One scenario, judged.
+#[derive(Debug, Clone)]
+pub struct Judged {
+    /// What goes into the report.
+    pub report: ScenarioReport,
+    /// The clauses it said it exercises.
+    pub exercises: Vec<String>,
+    /// It was ended early from outside.
+    pub cut_off: bool,
+    /// An agent was started.
+    pub agent_started: bool,
+    /// What the runner's record names as its producer.
+    pub producer: Option<String>,
+    /// The runner that could not be started, and why.
+    pub not_started: Option<String>,
+}
+
+/// Judges a history. `fault` is a fault of the kit that the engine saw; with one, nothing is judged.
+#[must_use]
+pub fn judge(
+    id: &str,
+    title: &str,
+    exercises: &[String],
+    took_ms: u64,
+    history: Option<&History>,
+    fault: Option<String>,
+    cut_off: bool,
+) -> Judged {
+    let empty = Vec::new();
+    let events = history.map_or(&empty, |history| &history.events);
+    let stopped = events.iter().find_map(|event| match &event.fact {
+        Fact::Step(Step::TimedOut { what, limit_ms, cut_short, screen }) => {
+            let why = cut_short.as_ref().map_or(String::new(), |why| format!(": {why}"));
+            Some((format!("waited {limit_ms} ms for {what}{why}"), screen.clone()))
+        }
+        _ => None,
+    });
+    let fault = fault.or_else(|| {
+        events.iter().find_map(|event| match &event.fact {
+            Fact::Wire(Wire::Trouble { text, .. }) => Some(format!("the agent's script could not be carried out: {text}")),
+            _ => None,
+        })
+    });
+    let mut findings = Vec::new();
+    let mut producer = None;
+    let mut agent_started = false;
+    if let Some(history) = history {
+        let views = Views::new(history);
+        agent_started = views.launches.iter().any(|launch| !launch.agents.is_empty());
+        producer = views
+            .launches
+            .iter()
+            .flat_map(|launch| launch.records.iter().filter(|record| record.is_of(&launch.facts.attempt)))
+            .find_map(|record: &RecordVersion<'_>| record.field("producer").map(str::to_owned));
+        if fault.is_none() {
+            findings = contract::clauses()
+                .filter_map(|clause| finding_report(clause.id, (clause.judge)(&views), exercises))
+                .collect();
+        }
+    }
+    let completed = history.is_some() && stopped.is_none() && fault.is_none() && !cut_off;
+    let (stopped_at, screen) = stopped.map_or((None, Vec::new()), |(what, screen)| (Some(what), screen));
+    Judged {
+        report: ScenarioReport {
+            id: id.to_owned(),
+            title: title.to_owned(),
+            took_ms,
+            completed,
+            stopped_at,
+            screen,
+            fault,
+            findings,
+        },
+        exercises: exercises.to_vec(),
+        cut_off,
+        agent_started,
+        producer,
+        not_started: events.iter().find_map(|event| match &event.fact {
+            Fact::Process(crate::history::Process::RunnerNotStarted { why }) => Some(why.clone()),
+            _ => None,
+        }),
+    }
+}
+
+fn finding_report(clause: &str, finding: Finding, exercises: &[String]) -> Option<FindingReport> {
+    let (word, decided) = match finding {
+        Finding::Held(decided) => ("held", decided),
+        Finding::Broken(decided) => ("broken", decided),
+        Finding::Inconclusive(decided) => ("inconclusive", decided),
+        Finding::NotApplicable(decided) => ("not-applicable", decided),
+        Finding::NotExercised => {
+            return exercises.iter().any(|id| id == clause).then(|| FindingReport {
+                clause: clause.to_owned(),
+                finding: "not-exercised".into(),
+                said: "nothing in this history puts it to the test".into(),
+                events: Vec::new(),
+            });
+        }
+    };
+    Some(FindingReport { clause: clause.to_owned(), finding: word.into(), said: decided.said, events: decided.events })
+}

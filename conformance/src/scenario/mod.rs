@@ -1,0 +1,77 @@
+//! A scenario: a scripted agent and what is done to one seat. Data only; it asserts nothing.
+
+mod condition;
+mod library;
+mod load;
+mod step;
+
+use std::collections::BTreeMap;
+
+use fake_agent::script::Script;
+use serde::Deserialize;
+
+pub use condition::{Condition, SeatState};
+pub use library::{Library, LibraryError};
+pub use load::{ScenarioError, load};
+pub use step::{EndpointFault, EndpointTold, Launch, Resume, Send, Step};
+
+/// A scenario, checked: what it names exists.
+#[derive(Debug, Clone)]
+pub struct Scenario {
+    /// The file's path within its library without the ending: `cancel/ignored`.
+    pub id: String,
+    /// What it shows, in a sentence.
+    pub title: String,
+    /// The kind of fault that it catches.
+    pub why: String,
+    /// Public reports of that kind.
+    pub seen: Vec<String>,
+    /// Clauses that it must put to the test.
+    pub exercises: Vec<String>,
+    /// What the runner must have declared for it to make sense.
+    pub needs: Vec<Need>,
+    /// The agent for launches that name none.
+    pub agent: Script,
+    /// Other agents, by name.
+    pub agents: BTreeMap<String, Script>,
+    /// What is done, in order.
+    pub steps: Vec<Step>,
+}
+
+/// Something that a runner declares and need not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Need {
+    /// `resume: true`.
+    Resume,
+    /// `first_input: true`.
+    FirstInput,
+    /// `passes_model: true`.
+    PassesModel,
+}
+
+impl Need {
+    /// The field of the preset.
+    #[must_use]
+    pub fn field(self) -> &'static str {
+        match self {
+            Self::Resume => "resume",
+            Self::FirstInput => "first_input",
+            Self::PassesModel => "passes_model",
+        }
+    }
+}
+
+impl Scenario {
+    /// The script of the agent with that name; the default one for `None`.
+    #[must_use]
+    pub fn script(&self, name: Option<&str>) -> &Script {
+        name.and_then(|name| self.agents.get(name)).unwrap_or(&self.agent)
+    }
+
+    /// Whether it is one of the six steps of the promotion journey.
+    #[must_use]
+    pub fn is_promotion(&self) -> bool {
+        self.id.starts_with("promotion/")
+    }
+}

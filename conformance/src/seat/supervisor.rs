@@ -1,0 +1,264 @@
+//! The supervisor of one launch: leads the terminal's session, starts the runner, reaps everything, and at the end
+//! finds and kills what is left. It speaks JSON lines over the seat's socket, and when the engine is gone it ends
+//! the seat by itself: nothing outlives seatcheck, however that ended.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::AsFd as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::UnixStream;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::clock;
+use super::processes::{ProcessInfo, descendants};
+use super::starter::NOT_STARTED;
+
+/// What the engine asks.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Order {
+    /// Start the runner. The first order.
+    Start(Box<Start>),
+    /// Send the runner's process group this signal.
+    Signal(i32),
+    /// Report what is left, kill it, and end.
+    End,
+}
+
+/// What to start.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Start {
+    pub(crate) command: Vec<String>,
+    pub(crate) environment: Vec<(String, String)>,
+    pub(crate) directory: PathBuf,
+    /// Removed when the engine is gone without having said so.
+    pub(crate) folder: PathBuf,
+}
+
+/// What the supervisor tells, stamped.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Report {
+    pub(crate) at: u64,
+    pub(crate) fact: SupervisorFact,
+}
+
+/// What the supervisor tells.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SupervisorFact {
+    /// First of all.
+    Supervising { launch: u32 },
+    Started { pid: u32 },
+    NotStarted { why: String },
+    Exited { code: Option<i32>, signal: Option<i32> },
+    /// No process of the seat is left.
+    Empty,
+    /// Left when the end was ordered, and killed.
+    Survivor(ProcessInfo),
+    /// Last of all.
+    Ended,
+}
+
+/// `arguments`: the socket's path, the launch's number, and `terminal` or `pipe`.
+pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let [socket, launch, transport] = arguments.as_slice() else {
+        eprintln!("error: the supervisor needs a socket, a launch and a transport");
+        return ExitCode::from(2);
+    };
+    let launch = launch.to_string_lossy().parse().unwrap_or(0);
+    let run = || -> io::Result<()> {
+        rustix::process::setsid()?;
+        if transport == "terminal" {
+            rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
+        }
+        rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?
+            .block_on(supervise(Path::new(socket), launch, transport == "terminal"))
+    };
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: the seat's supervisor failed: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+struct Seat {
+    socket: tokio::net::unix::OwnedWriteHalf,
+    runner: Option<Pid>,
+    runner_ended: bool,
+    on_terminal: bool,
+    empty_told: bool,
+}
+
+async fn supervise(socket: &Path, launch: u32, on_terminal: bool) -> io::Result<()> {
+    // Handled, not ignored: an ignored signal would stay ignored in the runner.
+    let mut hangup = signal(SignalKind::hangup())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut child = signal(SignalKind::child())?;
+
+    let (orders, socket) = UnixStream::connect(socket).await?.into_split();
+    let mut orders = BufReader::new(orders).lines();
+    let mut seat = Seat { socket, runner: None, runner_ended: false, on_terminal, empty_told: false };
+    let mut folder = None;
+    seat.tell(SupervisorFact::Supervising { launch }).await?;
+    loop {
+        tokio::select! {
+            line = orders.next_line() => match line?.as_deref().map(serde_json::from_str::<Order>) {
+                Some(Ok(Order::Start(start))) => {
+                    folder = Some(start.folder.clone());
+                    seat.start(&start).await?;
+                }
+                Some(Ok(Order::Signal(number))) => seat.signal(number),
+                Some(Ok(Order::End)) => return seat.end().await,
+                Some(Err(error)) => return Err(io::Error::other(error)),
+                None => {
+                    // The engine is gone.
+                    kill_all().await;
+                    if let Some(folder) = folder {
+                        let _ = std::fs::remove_dir_all(folder);
+                    }
+                    return Ok(());
+                }
+            },
+            _ = child.recv() => seat.reap().await?,
+            // The hang-up is the runner's business; the supervisor stays until it is told to end.
+            _ = hangup.recv() => {}
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    }
+}
+
+impl Seat {
+    async fn tell(&mut self, fact: SupervisorFact) -> io::Result<()> {
+        let mut line = serde_json::to_vec(&Report { at: clock::now(), fact })?;
+        line.push(b'\n');
+        self.socket.write_all(&line).await
+    }
+
+    async fn start(&mut self, start: &Start) -> io::Result<()> {
+        let spawned = Command::new(std::env::current_exe()?)
+            .arg(crate::hidden::STARTER)
+            .args(&start.command)
+            .env_clear()
+            .envs(start.environment.iter().map(|(name, value)| (name, value)))
+            .current_dir(&start.directory)
+            .process_group(0)
+            .spawn();
+        match spawned {
+            // Reaped with all others; dropping the handle waits for nothing.
+            Ok(child) => {
+                self.runner = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+                Ok(())
+            }
+            Err(error) => self.tell(SupervisorFact::NotStarted { why: error.to_string() }).await,
+        }
+    }
+
+    fn signal(&self, number: i32) {
+        if let (Some(runner), Some(signal)) = (self.runner, Signal::from_named_raw(number)) {
+            // It may be gone already; the engine learns that from its exit.
+            let _ = rustix::process::kill_process_group(runner, signal);
+        }
+    }
+
+    async fn reap(&mut self) -> io::Result<()> {
+        loop {
+            match rustix::process::wait(WaitOptions::NOHANG | WaitOptions::UNTRACED) {
+                Ok(Some((pid, status))) => self.changed(pid, status).await?,
+                Ok(None) => return Ok(()),
+                Err(rustix::io::Errno::CHILD) => {
+                    if self.runner_ended && !self.empty_told {
+                        self.empty_told = true;
+                        self.tell(SupervisorFact::Empty).await?;
+                    }
+                    return Ok(());
+                }
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    async fn changed(&mut self, pid: Pid, status: WaitStatus) -> io::Result<()> {
+        if Some(pid) != self.runner {
+            return Ok(());
+        }
+        if status.stopped() {
+            if !self.empty_told && !self.runner_ended {
+                return self.let_go(pid).await;
+            }
+            return Ok(());
+        }
+        self.runner_ended = true;
+        let code = status.exit_status();
+        if code == Some(NOT_STARTED) {
+            self.tell(SupervisorFact::NotStarted { why: "the program can't be started".into() }).await?;
+        }
+        self.tell(SupervisorFact::Exited { code, signal: status.terminating_signal() }).await
+    }
+
+    /// The starter stands ready: give it the terminal and let it become the runner. A runner that stops itself
+    /// later is left stopped.
+    async fn let_go(&mut self, pid: Pid) -> io::Result<()> {
+        if !starter_stands(pid) {
+            return Ok(());
+        }
+        if self.on_terminal {
+            rustix::termios::tcsetpgrp(rustix::stdio::stdin().as_fd(), pid)?;
+        }
+        self.tell(SupervisorFact::Started { pid: pid.as_raw_nonzero().get().unsigned_abs() }).await?;
+        rustix::process::kill_process(pid, Signal::CONT)?;
+        Ok(())
+    }
+
+    async fn end(&mut self) -> io::Result<()> {
+        let mut left = descendants(std::process::id());
+        left.retain(|process| rustix_pid(process.pid).is_some());
+        for process in left {
+            self.tell(SupervisorFact::Survivor(process)).await?;
+        }
+        kill_all().await;
+        self.tell(SupervisorFact::Ended).await?;
+        self.socket.shutdown().await
+    }
+}
+
+/// Whether the stopped process is still the starter, not the runner it became.
+fn starter_stands(pid: Pid) -> bool {
+    std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero()))
+        .is_ok_and(|line| line.split(|byte| *byte == 0).nth(1) == Some(crate::hidden::STARTER.as_bytes()))
+}
+
+fn rustix_pid(pid: u32) -> Option<Pid> {
+    i32::try_from(pid).ok().and_then(Pid::from_raw)
+}
+
+/// Kills every descendant and reaps it, until none is left. A process that forks faster than it is killed is met
+/// again in the next round: its children are ours.
+async fn kill_all() {
+    loop {
+        for process in descendants(std::process::id()) {
+            if let Some(pid) = rustix_pid(process.pid) {
+                let _ = rustix::process::kill_process(pid, Signal::KILL);
+            }
+        }
+        let reaped = tokio::task::spawn_blocking(|| rustix::process::wait(WaitOptions::empty())).await;
+        match reaped {
+            Ok(Err(rustix::io::Errno::CHILD)) | Err(_) => return,
+            Ok(_) => {}
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! The ways in which a process ends.
+
+use rustix::process::Signal;
+use serde::{Deserialize, Serialize};
+
+/// How the process ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Exit {
+    /// By an exit with this code.
+    Code(u8),
+    /// By this signal, which it sends to itself.
+    Signal(SignalName),
+}
+
+/// The name of a signal that ends a process unless it is handled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "UPPERCASE")]
+#[value(rename_all = "UPPER")]
+pub enum SignalName {
+    /// SIGABRT.
+    Abrt,
+    /// SIGHUP.
+    Hup,
+    /// SIGINT.
+    Int,
+    /// SIGKILL.
+    Kill,
+    /// SIGQUIT.
+    Quit,
+    /// SIGSEGV.
+    Segv,
+    /// SIGTERM.
+    Term,
+    /// SIGUSR1.
+    Usr1,
+}
+
+impl SignalName {
+    pub(crate) fn signal(self) -> Signal {
+        match self {
+            Self::Abrt => Signal::ABORT,
+            Self::Hup => Signal::HUP,
+            Self::Int => Signal::INT,
+            Self::Kill => Signal::KILL,
+            Self::Quit => Signal::QUIT,
+            Self::Segv => Signal::SEGV,
+            Self::Term => Signal::TERM,
+            Self::Usr1 => Signal::USR1,
+        }
+    }
+
+    /// The number it has on this system, as in an exit status.
+    #[must_use]
+    pub fn number(self) -> i32 {
+        self.signal().as_raw()
+    }
+}

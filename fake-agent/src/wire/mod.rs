@@ -1,0 +1,6 @@
+//! The JSON-RPC lines on the standard streams: reading, composing and writing them.
+
+pub(crate) mod compose;
+pub(crate) mod lines;
+pub(crate) mod message;
+pub(crate) mod output;

@@ -1,0 +1,193 @@
+//! Hosts a seat from its launch to its end.
+
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use tempfile::TempDir;
+
+use super::arguments::Serve;
+use super::log::Log;
+use super::observer::Observer;
+use super::runner::Runner;
+use crate::clock;
+use crate::endpoint::{Endpoint, EndpointOptions};
+use crate::launch::Launch;
+use crate::preset::Preset;
+use crate::reading::{LaunchFacts, SeatReading};
+use crate::record::Expected;
+use crate::record_watch::RecordWatch;
+
+/// Hosts the seat, and returns the runner's exit code.
+pub(super) async fn host(arguments: Serve) -> anyhow::Result<ExitCode> {
+    let name = preset_name(&arguments)?;
+    let folder = tempfile::Builder::new()
+        .prefix("fake-openrig-")
+        .tempdir()
+        .context("cannot make a folder")?;
+    let launch = launch(&arguments, &name, folder.path())?;
+    let (endpoint, mut exchanges) = Endpoint::start(EndpointOptions::from(&launch))?;
+    launch.prepare(endpoint.port())?;
+    let record_path = launch
+        .record_path
+        .as_deref()
+        .context("the launch has no record")?;
+    let mut record = RecordWatch::start(record_path)?;
+
+    let start = clock::now();
+    let expected = Expected {
+        attempt: launch.attempt.clone(),
+        harness: name,
+    };
+    let mut observer = Observer::new(SeatReading::new(LaunchFacts::from(&launch)), expected, start);
+    let mut log = open_log(&arguments, &folder)?;
+    let environment = launch.environment(endpoint.port());
+    introduce(&launch, &log, &arguments.command, &environment)?;
+    let mut runner = Runner::start(&arguments.command, environment)?;
+
+    let wait = tokio::time::sleep(arguments.wait);
+    tokio::pin!(wait);
+    let mut waiting = true;
+    let code = loop {
+        let change = observer.next_change(clock::now());
+        let lines = tokio::select! {
+            // What a runner did comes before its end.
+            biased;
+            Some(exchange) = exchanges.recv() => observer.exchange(exchange, clock::now()),
+            file = record.changed() => observer.record(file?, clock::now()),
+            code = runner.ended() => break code?,
+            () = &mut wait, if waiting => {
+                waiting = false;
+                observer.wait_over(clock::now())
+            }
+            () = until(change) => observer.changes(clock::now()),
+        };
+        write(&mut log, start, lines)?;
+    };
+    // The terminal first: what follows is for a person to read.
+    if runner.restore_terminal() {
+        write(
+            &mut log,
+            start,
+            vec!["the runner left the terminal's settings changed; they are restored".to_owned()],
+        )?;
+    }
+    if let Some(file) = record.changed_now() {
+        write(&mut log, start, observer.record(file, clock::now()))?;
+    }
+    drop(endpoint);
+    while let Some(exchange) = exchanges.recv().await {
+        write(&mut log, start, observer.exchange(exchange, clock::now()))?;
+    }
+    if arguments.log.is_none() {
+        show_again(&log)?;
+    }
+    folder.close().context("cannot remove the seat's folder")?;
+    Ok(code)
+}
+
+fn preset_name(arguments: &Serve) -> anyhow::Result<String> {
+    let Some(path) = &arguments.preset else {
+        return Ok(arguments.name.clone());
+    };
+    let preset = Preset::load(path)?;
+    for note in preset.notes {
+        say(&format!("note: {}: {note}", path.display()));
+    }
+    Ok(preset.name)
+}
+
+fn launch(arguments: &Serve, name: &str, folder: &Path) -> anyhow::Result<Launch> {
+    let mut launch = Launch::new(folder.join("openrig-home"), &arguments.session, name)?;
+    launch.resume_ref.clone_from(&arguments.resume);
+    launch.model.clone_from(&arguments.model);
+    if let Some(path) = &arguments.first_input {
+        // The runner may change its folder.
+        launch.first_input = Some(std::path::absolute(path).context("cannot find the first input")?);
+    }
+    Ok(launch)
+}
+
+fn open_log(arguments: &Serve, folder: &TempDir) -> anyhow::Result<Log> {
+    Ok(match (&arguments.log, arguments.command.is_empty()) {
+        (Some(path), _) => Log::file(path)?,
+        (None, true) => Log::Stderr,
+        (None, false) => Log::file(&folder.path().join("seat.log"))?,
+    })
+}
+
+fn introduce(
+    launch: &Launch,
+    log: &Log,
+    command: &[OsString],
+    environment: &[(String, String)],
+) -> anyhow::Result<()> {
+    let kind = if launch.resume_ref.is_some() {
+        "resume"
+    } else {
+        "new conversation"
+    };
+    say(&format!(
+        "seat {} of {}, {kind}",
+        launch.session_name, launch.runtime
+    ));
+    if let Log::File { path, .. } = log {
+        say(&format!("log: {}", path.display()));
+    }
+    if command.is_empty() {
+        let mut output = io::stdout().lock();
+        for (name, value) in environment {
+            writeln!(output, "export {name}={}", quoted(value)).context("cannot print the variables")?;
+        }
+        output.flush().context("cannot print the variables")?;
+        say("start the runner elsewhere with these variables; Ctrl-C ends the seat");
+    }
+    Ok(())
+}
+
+/// A value as a POSIX shell takes it back.
+fn quoted(value: &str) -> String {
+    format!("'{}'", value.replace('\'', r"'\''"))
+}
+
+async fn until(at: Option<u64>) {
+    match at {
+        Some(at) => tokio::time::sleep(Duration::from_nanos(at.saturating_sub(clock::now()))).await,
+        None => std::future::pending().await,
+    }
+}
+
+fn write(log: &mut Log, start: u64, lines: Vec<String>) -> anyhow::Result<()> {
+    for line in lines {
+        log.line(clock::now(), start, &line)?;
+    }
+    Ok(())
+}
+
+fn show_again(log: &Log) -> anyhow::Result<()> {
+    if let Log::File { path, .. } = log {
+        let mut file = std::fs::File::open(path).context("cannot read the log again")?;
+        // A terminal that is gone can't show it; the seat has ended all the same.
+        let _ = io::copy(&mut file, &mut io::stderr());
+    }
+    Ok(())
+}
+
+fn say(text: &str) {
+    // Messages are for a person; without a place to show them there is nobody to tell.
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quoted_value_is_one_word() {
+        assert_eq!(quoted("a b"), "'a b'");
+        assert_eq!(quoted("it's $HOME"), r"'it'\''s $HOME'");
+    }
+}

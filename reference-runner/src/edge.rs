@@ -1,0 +1,71 @@
+//! The runner's edge: the one place that everything entering or leaving the runner passes.
+//!
+//! It is here for a plain reason. A conformance kit has to prove that its checks can fail, and for that it needs
+//! runners that break one rule each. Writing those breaks into this code would spoil the example; writing them as
+//! separate runners would test something else. So whatever crosses the edge is handed to an [`Edge`] first, and what
+//! the edge gives back happens instead. [`Unchanged`] gives back what it got, and that is the reference runner.
+//!
+//! Rules:
+//! - Each kind of crossing is raised by one lane, in order: the terminal's input, the terminal's output, lines to the
+//!   agent, lines from the agent, activity posts, the launch record.
+//! - What an edge returns is carried out in order by the lane that raised the crossing, whatever kinds it holds, and
+//!   does not pass the edge again.
+//! - An edge must return quickly; to delay something it returns [`Crossing::Pause`].
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::launch::LaunchFacts;
+
+/// One thing that crosses the runner's edge.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Crossing {
+    /// Bytes typed or pasted into the terminal, as one read returned them.
+    Typed(Vec<u8>),
+    /// Bytes for the terminal, escape codes included.
+    Shown(Vec<u8>),
+    /// The wish to have the terminal in raw mode (true) or as it was found (false).
+    TerminalRaw(bool),
+    /// One line for the agent, without its line end.
+    ToAgent(String),
+    /// One line from the agent, without its line end. Bytes that are not UTF-8 have been replaced.
+    FromAgent(String),
+    /// The body of one activity post, before it is sent.
+    Post(Value),
+    /// The body of a post that is sent beside the queue, without waiting for it. The runner itself never makes one.
+    PostConcurrently(Value),
+    /// The launch record's bytes, to be put in its place whole.
+    Record(Vec<u8>),
+    /// Bytes to write over the launch record where it lies. The runner itself never makes one.
+    RecordInPlace(Vec<u8>),
+    /// Delays what follows in the same list.
+    Pause(Duration),
+    /// Waits until every post made so far was answered or given up. Nothing to wait for in the posts' own lane.
+    AwaitPosts,
+    /// Kills the agent's process group.
+    KillAgent,
+    /// Ends the seat in its ordinary way, with this exit code.
+    Exit(i32),
+}
+
+/// What stands at the runner's edge.
+pub trait Edge: Send {
+    /// Sees, and may alter, what the launch environment says, before anything else happens.
+    fn launched(&mut self, facts: &mut LaunchFacts) {
+        let _ = facts;
+    }
+
+    /// Takes one crossing and returns what is to happen instead, in order.
+    fn cross(&mut self, crossing: Crossing) -> Vec<Crossing>;
+}
+
+/// The edge of the reference runner: everything crosses unchanged.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unchanged;
+
+impl Edge for Unchanged {
+    fn cross(&mut self, crossing: Crossing) -> Vec<Crossing> {
+        vec![crossing]
+    }
+}

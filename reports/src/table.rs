@@ -1,0 +1,199 @@
+//! For a terminal. Everything is said in words; colour adds nothing that is not said.
+
+use std::fmt::Write as _;
+
+use tabled::builder::Builder;
+use tabled::settings::object::Columns;
+use tabled::settings::{Modify, Style, Width};
+
+use crate::{ClauseReport, Outcome, Report, STATEMENT, ScenarioReport, SelfTest, Verdict};
+
+/// The whole report in `width` columns: promotion steps, clauses, every failure, the outcome. `evidence` is where the
+/// histories lie, if they were kept.
+#[must_use]
+pub fn report(report: &Report, width: usize, evidence: Option<&str>) -> String {
+    let mut text = String::new();
+    promotion(report, width, &mut text);
+    clause_verdicts(report, width, &mut text);
+    for clause in &report.clauses {
+        if matches!(clause.verdict, Verdict::Fail | Verdict::Warning | Verdict::Note | Verdict::Inconclusive) {
+            problem(report, clause, &mut text);
+        }
+    }
+    for scenario in &report.scenarios {
+        stopped(scenario, &mut text);
+    }
+    outcome(report, evidence, &mut text);
+    text
+}
+
+fn promotion(report: &Report, width: usize, text: &mut String) {
+    if report.promotion.is_empty() {
+        return;
+    }
+    let mut builder = Builder::default();
+    builder.push_record(["", "the promotion journey", "verdict"]);
+    for step in &report.promotion {
+        let title = match &step.said {
+            Some(said) => format!("{}\n{said}", step.title),
+            None => step.title.clone(),
+        };
+        builder.push_record([step.step.to_string(), title, step.verdict.as_str().to_owned()]);
+    }
+    push_table(builder, 1, width, 24, text);
+}
+
+fn clause_verdicts(report: &Report, width: usize, text: &mut String) {
+    let mut builder = Builder::default();
+    builder.push_record(["clause", "level", "verdict", "what was seen"]);
+    for clause in report.clauses.iter().filter(|clause| clause.verdict != Verdict::NotSelected) {
+        builder.push_record([
+            clause.id.clone(),
+            clause.level.clone(),
+            clause.verdict.as_str().to_owned(),
+            clause.said.clone().unwrap_or_default(),
+        ]);
+    }
+    push_table(builder, 3, width, 66, text);
+    let not_selected = report.clauses.iter().filter(|clause| clause.verdict == Verdict::NotSelected).count();
+    if not_selected > 0 {
+        let _ = writeln!(text, "{not_selected} clauses were not selected.\n");
+    }
+}
+
+/// A table whose column `wide` takes what `width` leaves beside the others, which need `others`.
+fn push_table(builder: Builder, wide: usize, width: usize, others: usize, text: &mut String) {
+    let mut table = builder.build();
+    let rest = width.saturating_sub(others).max(24);
+    table.with(Style::sharp()).with(Modify::new(Columns::one(wide)).with(Width::wrap(rest).keep_words(true)));
+    let _ = writeln!(text, "{table}\n");
+}
+
+/// One broken clause with everything that is needed to understand it and to see it again.
+fn problem(report: &Report, clause: &ClauseReport, text: &mut String) {
+    let _ = writeln!(text, "{}: {} ({}, {})", clause.verdict.as_str(), clause.id, clause.level, clause.basis);
+    let _ = writeln!(text, "  the clause  {}", clause.text);
+    let found = report.scenarios.iter().filter_map(|scenario| {
+        let finding = scenario
+            .findings
+            .iter()
+            .find(|finding| finding.clause == clause.id && matches!(&*finding.finding, "broken" | "inconclusive"))?;
+        Some((scenario, finding))
+    });
+    let mut others = Vec::new();
+    for (index, (scenario, finding)) in found.enumerate() {
+        if index > 0 {
+            others.push(scenario.id.as_str());
+            continue;
+        }
+        let events: Vec<String> = finding.events.iter().map(u64::to_string).collect();
+        let _ = writeln!(text, "  scenario    {}: {}", scenario.id, scenario.title);
+        let _ = writeln!(text, "  seen        {}", finding.said);
+        let _ = writeln!(text, "  events      {} of its history", events.join(", "));
+        let _ = writeln!(text, "  again       seatcheck run --only {} …", scenario.id);
+    }
+    if !others.is_empty() {
+        let _ = writeln!(text, "  also in     {}", others.join(", "));
+    }
+    text.push('\n');
+}
+
+fn stopped(scenario: &ScenarioReport, text: &mut String) {
+    if let Some(fault) = &scenario.fault {
+        let _ = writeln!(text, "harness error: {}\n  {fault}\n", scenario.id);
+    }
+    let Some(stopped_at) = &scenario.stopped_at else { return };
+    let _ = writeln!(text, "stopped: {}\n  {stopped_at}", scenario.id);
+    let shown: Vec<&String> = scenario.screen.iter().filter(|line| !line.is_empty()).collect();
+    if !shown.is_empty() {
+        let _ = writeln!(text, "  the screen then:");
+        const LINES: usize = 8;
+        for line in &shown[shown.len().saturating_sub(LINES)..] {
+            let _ = writeln!(text, "  | {}", plain(line));
+        }
+    }
+    text.push('\n');
+}
+
+/// A line of somebody's screen without anything a terminal would act on.
+fn plain(line: &str) -> String {
+    line.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character }).collect()
+}
+
+fn outcome(report: &Report, evidence: Option<&str>, text: &mut String) {
+    let count = |verdict| report.clauses.iter().filter(|clause| clause.verdict == verdict).count();
+    let counts: Vec<String> = [
+        Verdict::Pass,
+        Verdict::Fail,
+        Verdict::Warning,
+        Verdict::Note,
+        Verdict::NotApplicable,
+        Verdict::NotExercised,
+        Verdict::Inconclusive,
+        Verdict::HarnessError,
+    ]
+    .into_iter()
+    .filter(|verdict| count(*verdict) > 0)
+    .map(|verdict| format!("{} {}", count(verdict), verdict.as_str()))
+    .collect();
+    let _ = writeln!(text, "{} clauses: {}", report.clauses.len(), counts.join(", "));
+    let _ = writeln!(text, "runner: {} ({})", report.runner.name, report.runner.command);
+    if let Some(producer) = &report.runner.producer {
+        let _ = writeln!(text, "it says it is: {}", plain(producer));
+    }
+    if let Some(part) = &report.part {
+        let _ = writeln!(text, "only a part was run: {part}");
+    }
+    if let Some(evidence) = evidence {
+        let _ = writeln!(text, "evidence: {evidence}");
+    }
+    for reason in &report.reasons {
+        let _ = writeln!(text, "- {reason}");
+    }
+    let part = if report.part.is_some() && report.outcome == Outcome::Conformant { ", as far as it was run" } else { "" };
+    let _ = writeln!(text, "outcome: {}{part} with contract {}", report.outcome.as_str(), report.contract);
+    let _ = writeln!(text, "This is {STATEMENT}.");
+}
+
+/// The clauses themselves, without any run: rows of id, level, basis and text.
+#[must_use]
+pub fn clauses(rows: &[[String; 4]], width: usize) -> String {
+    let mut builder = Builder::default();
+    builder.push_record(["clause", "level", "basis", "text"]);
+    for row in rows {
+        builder.push_record(row.clone());
+    }
+    let mut text = String::new();
+    push_table(builder, 3, width, 64, &mut text);
+    text
+}
+
+/// The self-test's matrix.
+#[must_use]
+pub fn self_test(result: &SelfTest, width: usize) -> String {
+    let mut text = String::new();
+    let mut builder = Builder::default();
+    builder.push_record(["mutant", "its clause", "killed", "caught by"]);
+    for mutant in &result.mutants {
+        builder.push_record([
+            mutant.name.clone(),
+            mutant.clause.clone(),
+            if mutant.killed { "yes" } else { "SURVIVED" }.to_owned(),
+            mutant.caught_by.join(", "),
+        ]);
+    }
+    push_table(builder, 3, width, 84, &mut text);
+    let mut builder = Builder::default();
+    builder.push_record(["vacuous runner", "outcome", "passed clauses"]);
+    for runner in &result.vacuous {
+        builder.push_record([runner.name.clone(), runner.outcome.clone(), runner.passed.join(", ")]);
+    }
+    push_table(builder, 2, width, 44, &mut text);
+    let killed = result.mutants.iter().filter(|mutant| mutant.killed).count();
+    let _ = writeln!(text, "{killed} of {} mutants were caught by their own clause", result.mutants.len());
+    if !result.unproven.is_empty() {
+        let _ = writeln!(text, "no mutant breaks: {}", result.unproven.join(", "));
+    }
+    let _ = writeln!(text, "self-test: {}", if result.passed() { "passed" } else { "FAILED" });
+    text
+}
