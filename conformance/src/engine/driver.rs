@@ -589,7 +589,8 @@ impl<'s> Driver<'s> {
                     self.tell_reading();
                 }
             }
-            Exchange::ConnectionReset { .. } => {}
+            // Nothing can be read from a connection that brought no request.
+            Exchange::ConnectionReset { .. } | Exchange::NoRequest { .. } => {}
             Exchange::Flooded { at, count } => self.record_at(at, Fact::Post(PostFact::Flooded { count })),
         }
     }

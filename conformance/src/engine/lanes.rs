@@ -108,6 +108,7 @@ impl Tasks {
                     Exchange::Started { at, .. }
                     | Exchange::Ended { at, .. }
                     | Exchange::ConnectionReset { at }
+                    | Exchange::NoRequest { at, .. }
                     | Exchange::Flooded { at, .. } => at,
                 };
                 if to.send(Observation { at, what: Seen::Exchange(exchange) }).await.is_err() {
