@@ -1,15 +1,16 @@
 //! The runner's edge: the one place that everything entering or leaving the runner passes.
 //!
-//! It is here for a plain reason. A conformance kit has to prove that its checks can fail, and for that it needs
-//! runners that break one rule each. Writing those breaks into this code would spoil the example; writing them as
-//! separate runners would test something else. So whatever crosses the edge is handed to an [`Edge`] first, and what
-//! the edge gives back happens instead. [`Unchanged`] gives back what it got, and that is the reference runner.
+//! It is here for a plain reason. A conformance kit has to prove that its checks can fail, and for that it
+//! needs runners that break one rule each. Writing those breaks into this code would spoil the example;
+//! writing them as separate runners would test something else. So whatever crosses the edge is handed to an
+//! [`Edge`] first, and what the edge gives back happens instead. [`Unchanged`] gives back what it got, and
+//! that is the reference runner.
 //!
 //! Rules:
-//! - Each kind of crossing is raised by one lane, in order: the terminal's input, the terminal's output, lines to the
-//!   agent, lines from the agent, activity posts, the launch record.
-//! - What an edge returns is carried out in order by the lane that raised the crossing, whatever kinds it holds, and
-//!   does not pass the edge again.
+//! - Each kind of crossing is raised by one lane, in order: the terminal's input, the terminal's output,
+//!   lines to the agent, lines from the agent, activity posts, the launch record.
+//! - What an edge returns is carried out in order by the lane that raised the crossing, whatever kinds it
+//!   holds, and does not pass the edge again.
 //! - An edge must return quickly; to delay something it returns [`Crossing::Pause`].
 
 use std::time::Duration;
@@ -33,7 +34,8 @@ pub enum Crossing {
     FromAgent(String),
     /// The body of one activity post, before it is sent.
     Post(Value),
-    /// The body of a post that is sent beside the queue, without waiting for it. The runner itself never makes one.
+    /// The body of a post that is sent beside the queue, without waiting for it. The runner itself never
+    /// makes one.
     PostConcurrently(Value),
     /// The launch record's bytes, to be put in its place whole.
     Record(Vec<u8>),
@@ -41,7 +43,8 @@ pub enum Crossing {
     RecordInPlace(Vec<u8>),
     /// Delays what follows in the same list.
     Pause(Duration),
-    /// Waits until every post made so far was answered or given up. Nothing to wait for in the posts' own lane.
+    /// Waits until every post made so far was answered or given up. Nothing to wait for in the posts' own
+    /// lane.
     AwaitPosts,
     /// Kills the agent's process group.
     KillAgent,

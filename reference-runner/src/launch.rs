@@ -8,8 +8,8 @@ use crate::options::Options;
 use crate::seat::activity::endpoint;
 pub use crate::seat::activity::endpoint::Endpoint;
 
-/// Variables that are between OpenRig and the runner alone. The agent is started without them: it has no business
-/// with the activity token, and must not write the launch record.
+/// Variables that are between OpenRig and the runner alone. The agent is started without them: it has no
+/// business with the activity token, and must not write the launch record.
 pub(crate) const RUNNER_ONLY: [&str; 5] = [
     "OPENRIG_ACTIVITY_HOOK_TOKEN",
     "OPENRIG_LAUNCH_RESULT",
@@ -21,13 +21,15 @@ pub(crate) const RUNNER_ONLY: [&str; 5] = [
 /// The facts of one launch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaunchFacts {
-    /// Where the launch record goes (`OPENRIG_LAUNCH_RESULT`). Without it the seat works, and stays unidentified.
+    /// Where the launch record goes (`OPENRIG_LAUNCH_RESULT`). Without it the seat works, and stays
+    /// unidentified.
     pub record_path: Option<PathBuf>,
     /// The attempt the record has to name (`OPENRIG_LAUNCH_ATTEMPT`).
     pub attempt: Option<String>,
     /// The preset's name (`OPENRIG_RUNTIME`), else the agent program's own name.
     pub harness: String,
-    /// The conversation to reopen (`OPENRIG_RESUME_REF`), byte for byte. Present means: never start a new one.
+    /// The conversation to reopen (`OPENRIG_RESUME_REF`), byte for byte. Present means: never start a new
+    /// one.
     pub resume_reference: Option<String>,
     /// The file whose text is the first prompt (`OPENRIG_FIRST_INPUT`).
     pub first_input: Option<PathBuf>,
@@ -56,7 +58,8 @@ impl LaunchFacts {
     pub(crate) fn of_this_process(options: Options) -> Self {
         let mut facts = Self::read(options, |name| std::env::var_os(name));
         facts.working_directory = std::env::current_dir().unwrap_or_default();
-        // The clock's milliseconds: a runner started again in the same seat goes on above its predecessor's numbers.
+        // The clock's milliseconds: a runner started again in the same seat goes on above its predecessor's
+        // numbers.
         facts.first_sequence = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .ok()

@@ -12,8 +12,8 @@ use crate::words;
 pub struct Options {
     /// The agent's command: its program and arguments. Never empty.
     pub agent: Vec<String>,
-    /// How often an idle seat reports that it is alive, in seconds, 1 to 3600. OpenRig takes the seat for idle for
-    /// twice this long after each report.
+    /// How often an idle seat reports that it is alive, in seconds, 1 to 3600. OpenRig takes the seat for
+    /// idle for twice this long after each report.
     pub liveness_seconds: u32,
 }
 
@@ -30,8 +30,8 @@ struct CommandLine {
 }
 
 impl Options {
-    /// Reads the options from command line arguments, the program's name first. The error is clap's own, which also
-    /// carries requests for help and for the version.
+    /// Reads the options from command line arguments, the program's name first. The error is clap's own,
+    /// which also carries requests for help and for the version.
     pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         use clap::CommandFactory;
         let line = CommandLine::try_parse_from(arguments)?;

@@ -1,4 +1,5 @@
-//! Splits a command into words the way a person expects: blanks, quotes and backslashes, and nothing else of a shell.
+//! Splits a command into words the way a person expects: blanks, quotes and backslashes, and nothing else of
+//! a shell.
 
 /// The words of `command`. An error says which quote was left open.
 pub(crate) fn split(command: &str) -> Result<Vec<String>, String> {
@@ -21,7 +22,8 @@ pub(crate) fn split(command: &str) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
-/// Takes characters up to the closing `quote` into `word`. Inside double quotes a backslash quotes `"` and itself.
+/// Takes characters up to the closing `quote` into `word`. Inside double quotes a backslash quotes `"` and
+/// itself.
 fn quoted(characters: &mut std::str::Chars<'_>, quote: char, word: &mut String) -> Result<(), String> {
     while let Some(character) = characters.next() {
         match character {

@@ -133,8 +133,11 @@ async fn supervise(socket: &Path, launch: u32, on_terminal: bool) -> io::Result<
                 }
             },
             _ = child.recv() => seat.reap().await?,
-            // The hang-up is the runner's business; the supervisor stays until it is told to end.
-            _ = hangup.recv() => {}
+            // The kernel tells the session's leader alone; the leader passes it on, as a shell does.
+            _ = hangup.recv() => {
+                seat.signal(Signal::HUP.as_raw());
+                seat.signal(Signal::CONT.as_raw());
+            }
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }

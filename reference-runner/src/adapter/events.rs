@@ -1,7 +1,7 @@
 //! The way of events from a harness to the seat, in order and with a bound.
 //!
-//! Sending never waits, so that an answer the agent needs at once never stands behind the seat. The bound is kept at
-//! the source instead: whoever reads from the agent calls [`EventSender::room`] before it reads on.
+//! Sending never waits, so that an answer the agent needs at once never stands behind the seat. The bound is
+//! kept at the source instead: whoever reads from the agent calls [`EventSender::room`] before it reads on.
 
 use std::sync::Arc;
 

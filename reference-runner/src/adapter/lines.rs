@@ -37,8 +37,8 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         }
     }
 
-    /// The next line. None at the end of the stream, after what may be an unfinished last line. A read that fails is
-    /// an end, too.
+    /// The next line. None at the end of the stream, after what may be an unfinished last line. A read that
+    /// fails is an end, too.
     pub(crate) async fn next(&mut self) -> Option<Line> {
         loop {
             let unread = &self.chunk[self.position..];

@@ -1,12 +1,12 @@
 //! One module per harness, behind one trait.
 //!
-//! The seat knows this trait and these events and no harness. A harness is added by writing one module that keeps
-//! this contract; nothing else changes. The names are those harness adapters commonly use: a *turn* is prepared, run,
-//! perhaps interrupted, and ends once as completed, interrupted or failed.
+//! The seat knows this trait and these events and no harness. A harness is added by writing one module that
+//! keeps this contract; nothing else changes. The names are those harness adapters commonly use: a *turn* is
+//! prepared, run, perhaps interrupted, and ends once as completed, interrupted or failed.
 //!
-//! No call waits for the harness: what comes of it arrives as an [`Event`], in the order in which the harness said it.
-//! Per turn that is `Turn` once, when the prompt was submitted; any of `Text`, `Tool`, `Status`, `Message`, `Usage`;
-//! `Final` once; `End` once, last.
+//! No call waits for the harness: what comes of it arrives as an [`Event`], in the order in which the harness
+//! said it. Per turn that is `Turn` once, when the prompt was submitted; any of `Text`, `Tool`, `Status`,
+//! `Message`, `Usage`; `Final` once; `End` once, last.
 
 pub(crate) mod acp;
 pub(crate) mod events;
@@ -66,8 +66,8 @@ pub(crate) trait Adapter: Sized {
     /// Looks at the job before anything starts: gives it back as it will be done, or says what would work.
     fn check(job: Job) -> Result<Job, Refusal>;
 
-    /// Starts the harness for a job that was checked, its lines crossing `lanes`, and names its work. Nothing is said
-    /// to it yet. Must be called inside the runtime.
+    /// Starts the harness for a job that was checked, its lines crossing `lanes`, and names its work. Nothing
+    /// is said to it yet. Must be called inside the runtime.
     fn start(job: Job, lanes: Arc<Lanes>, events: EventSender) -> Result<(Self, Work), Error>;
 
     /// Opens a new conversation. Answered by `Opened` and then `Ready`, or by `NotOpened`.

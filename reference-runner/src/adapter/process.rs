@@ -1,7 +1,7 @@
 //! The agent's process: a group of its own, lines in, lines out, stderr drained, its end observed.
 //!
-//! The agent leads its own process group. So a Ctrl-C in a cooked terminal can't reach it, and the group can be ended
-//! as a whole; but a hang-up of the terminal doesn't reach it either: the runner has to end it.
+//! The agent leads its own process group. So a Ctrl-C in a cooked terminal can't reach it, and the group can
+//! be ended as a whole; but a hang-up of the terminal doesn't reach it either: the runner has to end it.
 //!
 //! An exit is reported only when the process itself was waited for. The end of its output is something else.
 
@@ -32,7 +32,8 @@ const LONGEST_LINE: usize = 64 * 1024 * 1024;
 const LONGEST_WORDS: usize = 1024;
 const LAST_WORDS: usize = 10;
 
-/// How long an exit waits for what the agent said before it. A child of its own may hold the pipe open for ever.
+/// How long an exit waits for what the agent said before it. A child of its own may hold the pipe open for
+/// ever.
 const LAST_OUTPUT: Duration = Duration::from_millis(250);
 
 /// How long what is left of the group has after it was asked to end.
@@ -131,7 +132,8 @@ pub(crate) fn start(
     Ok(work)
 }
 
-/// Ends what is left of a group whose leader has exited: asks, waits a moment, kills. Returns at once if nothing is.
+/// Ends what is left of a group whose leader has exited: asks, waits a moment, kills. Returns at once if
+/// nothing is.
 pub(crate) async fn reap(work: &Work) {
     let group = work.0["pgid"]
         .as_i64()

@@ -7,8 +7,8 @@ use std::path::Path;
 use super::input::LARGEST_BLOCK;
 use crate::error::Error;
 
-/// The file's text, to the byte. None if it holds nothing but blanks. A file that is none, is over the limit of any
-/// other message, or is not UTF-8 is an error.
+/// The file's text, to the byte. None if it holds nothing but blanks. A file that is none, is over the limit
+/// of any other message, or is not UTF-8 is an error.
 pub(crate) fn read(path: &Path) -> Result<Option<String>, Error> {
     let text = read_text(path).map_err(|source| Error::FirstInput {
         path: path.to_owned(),

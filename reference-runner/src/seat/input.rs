@@ -1,8 +1,9 @@
 //! From terminal bytes to messages.
 //!
-//! Everything up to an Enter outside a paste is one block, and one block is one message. Reads may end anywhere, in
-//! the middle of a paste marker or of a character: the decoder keeps its place, so any cutting of the same bytes gives
-//! the same input. Inside a paste every byte is text, except Ctrl-C and the end marker.
+//! Everything up to an Enter outside a paste is one block, and one block is one message. Reads may end
+//! anywhere, in the middle of a paste marker or of a character: the decoder keeps its place, so any cutting
+//! of the same bytes gives the same input. Inside a paste every byte is text, except Ctrl-C and the end
+//! marker.
 //!
 //! Memory is bounded: a block over [`LARGEST_BLOCK`] is refused whole, and its bytes are not kept.
 
@@ -25,7 +26,8 @@ const PASTE_END: &[u8] = b"201~";
 pub(crate) enum Input {
     /// One whole message.
     Block(String),
-    /// The block that is exactly `/abort`, or Ctrl-C. `discarded` says that Ctrl-C took a half-typed block with it.
+    /// The block that is exactly `/abort`, or Ctrl-C. `discarded` says that Ctrl-C took a half-typed block
+    /// with it.
     Abort { discarded: bool },
     /// A block of this many bytes was over the limit.
     TooLarge { bytes: usize },
@@ -46,8 +48,8 @@ enum Place {
     Typing,
     /// Inside a paste.
     Pasting,
-    /// In what is left of a paste that Ctrl-C has put an end to. Its rest must not become a message; a new paste, or
-    /// an Enter if the end marker never comes, ends this.
+    /// In what is left of a paste that Ctrl-C has put an end to. Its rest must not become a message; a new
+    /// paste, or an Enter if the end marker never comes, ends this.
     Discarding,
 }
 
@@ -86,7 +88,8 @@ impl Decoder {
         inputs
     }
 
-    /// The end of the bytes. Without a terminal a last line needs no line end; a terminal's half block is no message.
+    /// The end of the bytes. Without a terminal a last line needs no line end; a terminal's half block is no
+    /// message.
     pub(crate) fn finish(&mut self) -> Vec<Input> {
         let mut inputs = Vec::new();
         if self.source == Source::Lines {

@@ -1,7 +1,7 @@
 //! The lanes: how things cross the runner's edge, and how what the edge gave back is carried out.
 //!
-//! Each lane is one task that calls [`Lanes::pass`] for one thing after another, so its order is kept. What a crossing
-//! means is written here once, for whichever lane meets it.
+//! Each lane is one task that calls [`Lanes::pass`] for one thing after another, so its order is kept. What a
+//! crossing means is written here once, for whichever lane meets it.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

@@ -1,7 +1,8 @@
 //! The seat: it joins input, turns, adapter, pane, activity and launch record, and knows no harness.
 //!
-//! One loop takes one thing after another and never waits for any of them: the agent's words, what a person put in,
-//! signals, time. What has to wait (a terminal, an endpoint, the agent's pipe) does so in a lane of its own.
+//! One loop takes one thing after another and never waits for any of them: the agent's words, what a person
+//! put in, signals, time. What has to wait (a terminal, an endpoint, the agent's pipe) does so in a lane of
+//! its own.
 
 pub(crate) mod activity;
 mod clock;
@@ -65,7 +66,8 @@ impl<A: Adapter> Seat<A> {
         }
     }
 
-    /// Opens the conversation, or reopens the one that OpenRig asks for. A new one begins with the first input.
+    /// Opens the conversation, or reopens the one that OpenRig asks for. A new one begins with the first
+    /// input.
     fn open(&mut self) {
         match self.facts.resume_reference.clone() {
             Some(reference) => self.adapter.reopen(&reference),
@@ -195,7 +197,8 @@ impl<A: Adapter> Seat<A> {
         self.lanes.posts().push(Waiting::Made(self.reporter.body(fact)));
     }
 
-    /// Reports that the seat is still idle, if it is. Behind waiting reports a beat would say nothing: it waits.
+    /// Reports that the seat is still idle, if it is. Behind waiting reports a beat would say nothing: it
+    /// waits.
     fn beat(&mut self) {
         if let Some(fact) = self.turns.idle_fact().filter(|_| self.lanes.posts().is_settled()) {
             self.report(&fact);

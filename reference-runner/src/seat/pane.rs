@@ -1,10 +1,10 @@
 //! What the person at the pane sees.
 //!
-//! Showing never waits: text goes into a bounded queue, and a task of its own takes it to the terminal. When a terminal
-//! takes nothing for long, text is dropped and the pane says so once it can.
+//! Showing never waits: text goes into a bounded queue, and a task of its own takes it to the terminal. When
+//! a terminal takes nothing for long, text is dropped and the pane says so once it can.
 //!
-//! A raw terminal needs CR and LF at each line end. Text that came from elsewhere loses its control characters first, so that
-//! no agent can move the cursor, hide what was said or set the terminal's modes.
+//! A raw terminal needs CR and LF at each line end. Text that came from elsewhere loses its control
+//! characters first, so that no agent can move the cursor, hide what was said or set the terminal's modes.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};

@@ -33,7 +33,8 @@ pub(crate) fn compose(attempt: &str, harness: &str, outcome: Outcome<'_>, produc
     bytes
 }
 
-/// Puts `bytes` at `path` whole: a reader finds what was there before, or all of this. An older record is replaced.
+/// Puts `bytes` at `path` whole: a reader finds what was there before, or all of this. An older record is
+/// replaced.
 pub(crate) fn put(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let fault = |source| Error::Record {
         path: path.to_owned(),

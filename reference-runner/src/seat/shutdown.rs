@@ -1,7 +1,8 @@
 //! How a seat ends: what asks for it, how the agent is ended, what is still said, and the exit code.
 //!
-//! Ending is bounded, about three seconds at most, whatever the agent, the endpoint or the terminal do. Nothing is
-//! reported of a turn that is cut off: no end of it was heard. The agent's exit is reported only if it was seen.
+//! Ending is bounded, about three seconds at most, whatever the agent, the endpoint or the terminal do.
+//! Nothing is reported of a turn that is cut off: no end of it was heard. The agent's exit is reported only
+//! if it was seen.
 
 use std::time::Duration;
 

@@ -1,7 +1,8 @@
 //! The terminal itself: its modes, its bytes in, its bytes out.
 //!
-//! Reading and writing a terminal can wait for ever, so each has a thread of its own. Its descriptors stay as they are:
-//! they are shared with whoever started the runner, and making them non-blocking would reach them too.
+//! Reading and writing a terminal can wait for ever, so each has a thread of its own. Its descriptors stay as
+//! they are: they are shared with whoever started the runner, and making them non-blocking would reach them
+//! too.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -72,7 +73,8 @@ impl Drop for Terminal {
     }
 }
 
-/// Starts reading stdin. What each read returns arrives here; the channel closes at the end of input or a hang-up.
+/// Starts reading stdin. What each read returns arrives here; the channel closes at the end of input or a
+/// hang-up.
 pub(crate) fn start_reading() -> Result<mpsc::Receiver<Vec<u8>>, Error> {
     // Few reads ahead: a seat that takes nothing more must not be typed full.
     let (sender, receiver) = mpsc::channel(4);

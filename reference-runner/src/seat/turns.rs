@@ -1,10 +1,12 @@
-//! The rules of turns, as a state machine without input or output: what happened goes in, what to do comes out.
+//! The rules of turns, as a state machine without input or output: what happened goes in, what to do comes
+//! out.
 //!
 //! Invariants:
 //! - one prompt at a time; what arrives meanwhile waits, in order;
 //! - a prompt is accepted once it was submitted, not when it was typed;
 //! - a turn is cancelled only on the agent's own word;
-//! - from a permission request to the next accepted prompt, attention is held: no turn's end, no sign of idleness;
+//! - from a permission request to the next accepted prompt, attention is held: no turn's end, no sign of
+//!   idleness;
 //! - after the agent's exit nothing but that exit is reported.
 
 use crate::adapter::End;

@@ -276,9 +276,9 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// Whatever happens in whatever order: prompts never overlap and keep their order, every accepted turn is reported
-    /// once and ends at most once, nothing but the next acceptance or an exit follows held attention, and nothing at all
-    /// follows an exit.
+    /// Whatever happens in whatever order: prompts never overlap and keep their order, every accepted turn is
+    /// reported once and ends at most once, nothing but the next acceptance or an exit follows held
+    /// attention, and nothing at all follows an exit.
     #[test]
     fn the_rules_hold_in_any_order_of_events(steps in proptest::collection::vec(step(), 0..60)) {
         let mut turns = Turns::new();

@@ -1,5 +1,10 @@
-//! A seat for tests: the runner as a process of its own, a scripted agent, a place for its posts. Every wait is for an
-//! event; a watchdog ends a runner that never comes to one, and the wait then fails.
+//! A seat for tests: the runner as a process of its own, a scripted agent, a place for its posts. Every wait
+//! is for an event; a watchdog ends a runner that never comes to one, and the wait then fails.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper of tests: whatever fails here fails the test"
+)]
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -22,7 +27,7 @@ use tempfile::TempDir;
 const WATCHDOG: Duration = Duration::from_secs(120);
 
 /// One runner with its agent.
-pub struct Seat {
+pub(crate) struct Seat {
     child: Child,
     folder: TempDir,
     posts: Receiver<Value>,
@@ -36,7 +41,7 @@ pub struct Seat {
 
 impl Seat {
     /// Starts a runner in a terminal of its own, with these launch variables besides the usual ones.
-    pub fn in_a_terminal(variables: &[(&str, &str)]) -> Self {
+    pub(crate) fn in_a_terminal(variables: &[(&str, &str)]) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
@@ -59,7 +64,7 @@ impl Seat {
     }
 
     /// Starts a runner on pipes.
-    pub fn on_pipes() -> Self {
+    pub(crate) fn on_pipes() -> Self {
         Self::start(&[], (Stdio::piped(), Stdio::piped()), |child| {
             let input = OwnedFd::from(child.stdin.take().unwrap());
             let output = OwnedFd::from(child.stdout.take().unwrap());
@@ -109,17 +114,17 @@ impl Seat {
         }
     }
 
-    pub fn type_in(&mut self, text: &str) {
+    pub(crate) fn type_in(&mut self, text: &str) {
         self.input.write_all(text.as_bytes()).unwrap();
     }
 
     /// Pastes a message and presses Enter, as OpenRig does.
-    pub fn send(&mut self, text: &str) {
+    pub(crate) fn send(&mut self, text: &str) {
         self.type_in(&format!("\x1b[200~{text}\x1b[201~\r"));
     }
 
     /// Reads on until the text was shown, after what was waited for before.
-    pub fn wait_until_shown(&mut self, text: &str) {
+    pub(crate) fn wait_until_shown(&mut self, text: &str) {
         let mut chunk = [0; 4096];
         loop {
             if let Some(start) = self
@@ -138,45 +143,45 @@ impl Seat {
     }
 
     /// The next post, as event and subtype.
-    pub fn next_post(&self) -> (String, String) {
+    pub(crate) fn next_post(&self) -> (String, String) {
         let post = self.posts.recv_timeout(WATCHDOG).unwrap();
         let text = |key: &str| post[key].as_str().unwrap().to_owned();
         assert_eq!(text("sessionName"), "dev-tester@rig");
         (text("hookEvent"), text("subtype"))
     }
 
-    pub fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
     /// Ends the runner's input.
-    pub fn end_input(&mut self) {
+    pub(crate) fn end_input(&mut self) {
         self.input = File::open("/dev/null").unwrap();
     }
 
     /// Waits for the runner's end and gives its exit code.
-    pub fn wait(&mut self) -> i32 {
+    pub(crate) fn wait(&mut self) -> i32 {
         self.child.wait().unwrap().code().unwrap()
     }
 
-    /// Everything shown that was not waited for yet, to the end of the output. Only for pipes: a terminal that is kept
-    /// open has no end.
-    pub fn rest_shown(&mut self) -> String {
+    /// Everything shown that was not waited for yet, to the end of the output. Only for pipes: a terminal
+    /// that is kept open has no end.
+    pub(crate) fn rest_shown(&mut self) -> String {
         self.output.read_to_end(&mut self.shown).unwrap();
         String::from_utf8(std::mem::take(&mut self.shown)).unwrap()
     }
 
     /// The terminal's modes now.
-    pub fn modes(&self) -> Termios {
+    pub(crate) fn modes(&self) -> Termios {
         tcgetattr(self.terminal.as_ref().unwrap()).unwrap()
     }
 
-    pub fn record(&self) -> Value {
+    pub(crate) fn record(&self) -> Value {
         serde_json::from_slice(&std::fs::read(self.path("record.json")).unwrap()).unwrap()
     }
 
     /// The lines that the agent was sent.
-    pub fn heard(&self) -> Vec<Value> {
+    pub(crate) fn heard(&self) -> Vec<Value> {
         let heard = BufReader::new(File::open(self.path("heard")).unwrap());
         heard
             .lines()
@@ -185,7 +190,7 @@ impl Seat {
     }
 
     /// The texts of the prompts that the agent was sent.
-    pub fn prompts(&self) -> Vec<String> {
+    pub(crate) fn prompts(&self) -> Vec<String> {
         let heard = self.heard();
         let prompts = heard.iter().filter(|line| line["method"] == "session/prompt");
         prompts

@@ -1,7 +1,8 @@
 //! What the agent says on its own: updates, permission requests, other requests, other notifications.
 //!
-//! All of it is taken in the SDK's dispatch loop, one message after the other, and nothing here waits: so a permission
-//! request is answered as soon as its line was read, whatever the terminal, the endpoint or the seat are doing.
+//! All of it is taken in the SDK's dispatch loop, one message after the other, and nothing here waits: so a
+//! permission request is answered as soon as its line was read, whatever the terminal, the endpoint or the
+//! seat are doing.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -86,7 +87,8 @@ pub(super) fn handle(
     }
 }
 
-/// Takes an update of this seat's conversation. Kinds that mean nothing to a pane are passed over, new ones too.
+/// Takes an update of this seat's conversation. Kinds that mean nothing to a pane are passed over, new ones
+/// too.
 fn take_update(params: &Value, link: &Link, heard: &Heard, events: &EventSender) {
     if link
         .session()

@@ -1,7 +1,7 @@
 //! The SDK's connection, and how this adapter asks and tells over it.
 //!
-//! Requests go out untyped, built from the SDK's own types, and answers come in as plain JSON: what is sent always fits
-//! the schema, and an answer that doesn't quite fit it is read as far as it goes.
+//! Requests go out untyped, built from the SDK's own types, and answers come in as plain JSON: what is sent
+//! always fits the schema, and an answer that doesn't quite fit it is read as far as it goes.
 //!
 //! Every answer is taken through an ordered callback. The alternative, awaiting the SDK's handle, would send
 //! `$/cancel_request` whenever such a future is dropped.
@@ -63,8 +63,8 @@ impl Link {
         receiver.await.unwrap_or(Err(AskError::Disconnected))
     }
 
-    /// Asks, and calls `then` with the answer, before anything that the agent says after it is looked at. False if
-    /// the question could not be sent; then nothing is called.
+    /// Asks, and calls `then` with the answer, before anything that the agent says after it is looked at.
+    /// False if the question could not be sent; then nothing is called.
     pub(super) fn ask_then(
         &self,
         method: &'static str,

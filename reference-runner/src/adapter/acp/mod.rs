@@ -1,12 +1,12 @@
-//! The Agent Client Protocol, version 1, on the official SDK: one process per seat, one conversation, one prompt at a
-//! time.
+//! The Agent Client Protocol, version 1, on the official SDK: one process per seat, one conversation, one
+//! prompt at a time.
 //!
-//! The parts: [`transport`] joins the agent's lines to the SDK, [`incoming`] takes what the agent says on its own,
-//! [`opening`] opens or reopens the conversation ([`reopen`] judges failures, [`model`] finds the declared model), and
-//! this file is the adapter.
+//! The parts: [`transport`] joins the agent's lines to the SDK, [`incoming`] takes what the agent says on its
+//! own, [`opening`] opens or reopens the conversation ([`reopen`] judges failures, [`model`] finds the
+//! declared model), and this file is the adapter.
 //!
-//! No client capability is advertised, since none is served: every request of the agent's but a permission request is
-//! answered with "method not found", every permission request with "cancelled".
+//! No client capability is advertised, since none is served: every request of the agent's but a permission
+//! request is answered with "method not found", every permission request with "cancelled".
 
 mod incoming;
 mod link;
@@ -47,8 +47,8 @@ impl Acp {
 }
 
 impl Adapter for Acp {
-    /// ACP says nothing of accounts: the agent's program stands for one. The protocol leaves open what a second prompt
-    /// meanwhile does, and agents differ, so there is never one.
+    /// ACP says nothing of accounts: the agent's program stands for one. The protocol leaves open what a
+    /// second prompt meanwhile does, and agents differ, so there is never one.
     fn cap_for(job: &Job) -> Cap {
         let program = program_name(job);
         let key = job

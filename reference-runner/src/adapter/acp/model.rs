@@ -1,7 +1,8 @@
 //! Finding the seat's declared model among what the agent offers when a conversation opens.
 //!
-//! Agents offer models in two ways: as a session option of the category (or id) `model`, the protocol's way, or as an
-//! older list of `models`. A declared model may be the offered value or its name. What is not offered is not sent.
+//! Agents offer models in two ways: as a session option of the category (or id) `model`, the protocol's way,
+//! or as an older list of `models`. A declared model may be the offered value or its name. What is not
+//! offered is not sent.
 
 use serde_json::Value;
 

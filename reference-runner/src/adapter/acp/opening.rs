@@ -1,7 +1,7 @@
 //! From a started agent to an open conversation: `initialize`, then open or reopen, then the declared model.
 //!
-//! A reopen never starts a new conversation, whatever goes wrong. There is no time limit on the agent's answers: a slow
-//! agent is not a failed one, and the seat stays stoppable meanwhile.
+//! A reopen never starts a new conversation, whatever goes wrong. There is no time limit on the agent's
+//! answers: a slow agent is not a failed one, and the seat stays stoppable meanwhile.
 
 use std::time::Duration;
 

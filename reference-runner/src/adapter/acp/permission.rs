@@ -48,8 +48,8 @@ impl ToolCalls {
         });
     }
 
-    /// What this permission request is about: its own title, else the one an earlier update gave, with the call's
-    /// input; else the input; else the id.
+    /// What this permission request is about: its own title, else the one an earlier update gave, with the
+    /// call's input; else the input; else the id.
     pub(super) fn describe(&self, request: &Value) -> String {
         let call = &request["toolCall"];
         let id = call["toolCallId"].as_str();

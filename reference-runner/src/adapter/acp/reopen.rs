@@ -26,8 +26,8 @@ impl Method {
     }
 }
 
-/// What the agent advertises in its answer to `initialize`, the best first. Resume comes first since it replays
-/// nothing. Load is kept behind it: some agents advertise resume and then don't know the method.
+/// What the agent advertises in its answer to `initialize`, the best first. Resume comes first since it
+/// replays nothing. Load is kept behind it: some agents advertise resume and then don't know the method.
 pub(super) fn advertised(initialized: &Value) -> Vec<Method> {
     let capabilities = &initialized["agentCapabilities"];
     let can_resume = capabilities["sessionCapabilities"]["resume"].is_object();
@@ -59,8 +59,8 @@ pub(super) fn judge(error: &Error, reference: &str) -> Verdict {
     }
 }
 
-/// Whether the error is about this conversation: it names it, or it has no data and can be about nothing else. The
-/// same code with data about something else is, say, a file's.
+/// Whether the error is about this conversation: it names it, or it has no data and can be about nothing
+/// else. The same code with data about something else is, say, a file's.
 fn names(data: Option<&Value>, reference: &str) -> bool {
     let Some(data) = data else { return true };
     let is_reference = |value: &Value| {

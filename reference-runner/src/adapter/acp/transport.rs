@@ -1,9 +1,10 @@
 //! Between the agent's pipes and the ACP SDK: lines on one side, JSON-RPC frames on the other.
 //!
-//! The SDK answers malformed lines with errors of its own, drops malformed answers, and takes the end of the stream for
-//! the end of every request. A runner has to live with agents that log to stdout, answer sloppily, or close stdout and
-//! live on. So this filter lets nothing through that isn't a JSON-RPC message, mends what is clearly an answer, and
-//! never tells the SDK that the stream has ended: an agent's end is its process's end.
+//! The SDK answers malformed lines with errors of its own, drops malformed answers, and takes the end of the
+//! stream for the end of every request. A runner has to live with agents that log to stdout, answer sloppily,
+//! or close stdout and live on. So this filter lets nothing through that isn't a JSON-RPC message, mends what
+//! is clearly an answer, and never tells the SDK that the stream has ended: an agent's end is its process's
+//! end.
 
 use std::sync::Arc;
 
@@ -27,8 +28,8 @@ enum Received {
     Blank,
 }
 
-/// Makes a transport: what takes the agent's lines, and the end of the channel that the SDK drives. Spawns the lane
-/// of lines to the agent.
+/// Makes a transport: what takes the agent's lines, and the end of the channel that the SDK drives. Spawns
+/// the lane of lines to the agent.
 pub(super) fn start(
     lanes: Arc<Lanes>,
     events: EventSender,
@@ -104,8 +105,8 @@ fn mend_call(object: &mut Map<String, Value>) {
     }
 }
 
-/// An answer has either a result or an error with a whole-number code and a text. A dropped answer would leave a turn
-/// open for ever, so whatever the agent gave is made one.
+/// An answer has either a result or an error with a whole-number code and a text. A dropped answer would
+/// leave a turn open for ever, so whatever the agent gave is made one.
 fn mend_answer(object: &mut Map<String, Value>) {
     object.insert("jsonrpc".into(), "2.0".into());
     object.retain(|key, _| matches!(key.as_str(), "jsonrpc" | "id" | "result" | "error"));

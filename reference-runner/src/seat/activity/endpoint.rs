@@ -27,8 +27,8 @@ impl std::fmt::Debug for Endpoint {
     }
 }
 
-/// Finds base and token, each on its own: from `variable`, and what is still missing from `activity-endpoint.json`
-/// in `home` (else in `~/.openrig`). None if either can't be found.
+/// Finds base and token, each on its own: from `variable`, and what is still missing from
+/// `activity-endpoint.json` in `home` (else in `~/.openrig`). None if either can't be found.
 pub(crate) fn look_up(variable: impl Fn(&str) -> Option<String>, home: Option<PathBuf>) -> Option<Endpoint> {
     let variable = |name: &str| variable(name).as_deref().and_then(usable);
     let base = variable("OPENRIG_URL").or_else(|| {

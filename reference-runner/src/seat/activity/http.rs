@@ -1,7 +1,7 @@
 //! One HTTP/1.1 POST over a plain TCP connection, as small as activity needs it.
 //!
-//! The whole exchange has one time limit, and no more of an answer is read than it says it has, up to a bound: an
-//! endpoint that hangs, floods or keeps the connection open costs that time and no more.
+//! The whole exchange has one time limit, and no more of an answer is read than it says it has, up to a
+//! bound: an endpoint that hangs, floods or keeps the connection open costs that time and no more.
 
 use std::time::Duration;
 
@@ -92,7 +92,8 @@ async fn read_status(connection: &mut TcpStream) -> Result<u16, PostError> {
     }
 }
 
-/// The final status and the whole length of an answer whose head is complete. Interim (1xx) answers are passed over.
+/// The final status and the whole length of an answer whose head is complete. Interim (1xx) answers are
+/// passed over.
 fn parse_answer(answer: &[u8]) -> Option<(u16, usize)> {
     let mut start = 0;
     loop {
@@ -121,7 +122,8 @@ mod tests {
     use super::*;
     use tokio::net::TcpListener;
 
-    /// Serves one connection: reads a whole request, answers, then keeps the connection open until the client leaves.
+    /// Serves one connection: reads a whole request, answers, then keeps the connection open until the client
+    /// leaves.
     async fn serve_once(listener: TcpListener, answer: &'static str) -> String {
         let (mut connection, _) = listener.accept().await.unwrap();
         let mut request = Vec::new();

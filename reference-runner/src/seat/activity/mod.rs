@@ -1,7 +1,8 @@
 //! Activity: what the seat reports to OpenRig about its turns, and how the reports look.
 //!
-//! Every report carries the launch's own names, a sequence number above the last one's, and the time at which the
-//! fact happened, which never goes backwards. The reports are sent by [`poster`], in order, one at a time.
+//! Every report carries the launch's own names, a sequence number above the last one's, and the time at which
+//! the fact happened, which never goes backwards. The reports are sent by [`poster`], in order, one at a
+//! time.
 
 pub(crate) mod endpoint;
 pub(crate) mod http;
@@ -85,7 +86,8 @@ impl Reporter {
         if let Some(turn) = turn {
             body["turnId"] = turn.to_string().into();
         }
-        // Every Stop but an exit is an idle report, and OpenRig stops believing one that no newer one follows.
+        // Every Stop but an exit is an idle report, and OpenRig stops believing one that no newer one
+        // follows.
         if event == "Stop" && *fact != Fact::AgentExited {
             body["livenessSeconds"] = self.liveness_seconds.into();
         }

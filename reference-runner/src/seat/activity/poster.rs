@@ -1,7 +1,7 @@
 //! The lane of activity posts: one at a time, in order, and nobody ever waits for it.
 //!
-//! Reports wait in a bounded queue; when an endpoint is down for long the oldest are lost, since a newer fact says
-//! more about the seat than an old one. A lost post is not repeated.
+//! Reports wait in a bounded queue; when an endpoint is down for long the oldest are lost, since a newer fact
+//! says more about the seat than an old one. A lost post is not repeated.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
