@@ -11,9 +11,15 @@ fn main() {
     let mut list = String::from("&[\n");
     for file in files {
         println!("cargo::rerun-if-changed={}", file.display());
-        let id = file.strip_prefix(root).expect("found under the root").with_extension("");
+        let id = file
+            .strip_prefix(root)
+            .expect("found under the root")
+            .with_extension("");
         let absolute = std::path::absolute(&file).expect("the current folder is known");
-        list.push_str(&format!("({:?}, include_str!({absolute:?})),\n", id.display().to_string()));
+        list.push_str(&format!(
+            "({:?}, include_str!({absolute:?})),\n",
+            id.display().to_string()
+        ));
     }
     list.push(']');
     let output = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it")).join("scenarios.rs");
@@ -21,7 +27,9 @@ fn main() {
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
     for entry in entries.flatten() {
         let path = entry.path();
         if path.is_dir() {

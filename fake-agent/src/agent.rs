@@ -22,7 +22,7 @@ use crate::children::Program;
 use crate::control::{Fact, Unfinished};
 use crate::ending;
 use crate::reporter::Reporter;
-use crate::script::{Action, Exit, Reaction, Script};
+use crate::script::{Action, Exit, Reaction, Script, SignalName};
 use crate::waiting::Waiting;
 use crate::wire::lines::{LONGEST_LINE, LineEnd, LineReader};
 use crate::wire::message::Message;
@@ -170,12 +170,8 @@ impl Agent {
 
     /// Ends the process.
     pub(crate) fn end(&self, exit: Exit) -> ! {
-        ending::end(
-            &self.reporter,
-            &self.program,
-            exit,
-            self.script.terminate.is_some(),
-        )
+        let handled = self.script.terminate.map(|_| SignalName::Term);
+        ending::end(&self.reporter, &self.program, exit, handled)
     }
 
     fn take(self: &Arc<Self>, line: &[u8]) {

@@ -11,15 +11,20 @@ use crate::control::Fact;
 use crate::reporter::Reporter;
 use crate::script::{Exit, SignalName};
 
-/// Reports the end, waits until all reports are out, and ends the process.
-pub(crate) fn end(reporter: &Reporter, program: &Program, how: Exit, terminate_is_handled: bool) -> ! {
+/// Reports the end, waits until all reports are out, and ends the process. `handled` is the signal that the
+/// process handles.
+pub(crate) fn end(reporter: &Reporter, program: &Program, how: Exit, handled: Option<SignalName>) -> ! {
     reporter.close(Fact::Ending(how));
     let trouble = match how {
         Exit::Code(code) => exit(code.into()),
-        Exit::Signal(SignalName::Term) if terminate_is_handled => {
-            // A handler can't be taken back by safe means, but a program started anew has none.
-            let error = program.command(["raise", "TERM"]).exec();
-            format!("exit: SIGTERM is handled, and can't be set free: {error}")
+        Exit::Signal(signal) if handled == Some(signal) || signal == SignalName::Segv => {
+            // A handler can't be taken back by safe means, but a program started anew has none, or (see
+            // below) one that gives way to a process of one thread.
+            let error = program.command(["raise", signal.word()]).exec();
+            format!(
+                "exit: signal {} is handled, and can't be set free: {error}",
+                signal.number()
+            )
         }
         Exit::Signal(signal) => {
             raise(signal);
@@ -42,6 +47,8 @@ pub(crate) fn raise(signal: SignalName) -> ExitCode {
             maximum: Some(0),
         },
     );
+    let _ = kill_process(getpid(), signal.signal());
+    // The standard library's handler of SIGSEGV removes itself at the first one, and leaves it at that.
     let _ = kill_process(getpid(), signal.signal());
     // Another thread may be the one to take it, so the end need not come before the call returns.
     std::thread::sleep(Duration::from_secs(1));

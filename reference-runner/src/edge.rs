@@ -7,8 +7,8 @@
 //! that is the reference runner.
 //!
 //! Rules:
-//! - Each kind of crossing is raised by one lane, in order: the terminal's input, the terminal's output,
-//!   lines to the agent, lines from the agent, activity posts, the launch record.
+//! - Each kind of crossing is raised by one lane, in order: the terminal's input, signals, the terminal's
+//!   output, lines to the agent, lines from the agent, activity posts, the launch record, the agent's ending.
 //! - What an edge returns is carried out in order by the lane that raised the crossing, whatever kinds it
 //!   holds, and does not pass the edge again.
 //! - An edge must return quickly; to delay something it returns [`Crossing::Pause`].
@@ -24,6 +24,10 @@ use crate::launch::LaunchFacts;
 pub enum Crossing {
     /// Bytes typed or pasted into the terminal, as one read returned them.
     Typed(Vec<u8>),
+    /// The end of what is typed: a terminal that hung up, or a pipe that has said everything.
+    EndOfInput,
+    /// A signal that asks the runner to stop (hangup, terminate, quit), or an interrupt, which is a Ctrl-C.
+    Signal(i32),
     /// Bytes for the terminal, escape codes included.
     Shown(Vec<u8>),
     /// The wish to have the terminal in raw mode (true) or as it was found (false).
@@ -46,7 +50,11 @@ pub enum Crossing {
     /// Waits until every post made so far was answered or given up. Nothing to wait for in the posts' own
     /// lane.
     AwaitPosts,
-    /// Kills the agent's process group.
+    /// Closes the agent's input, which asks it to end.
+    CloseAgentInput,
+    /// Asks the agent's whole process group to end.
+    TerminateAgent,
+    /// Kills the agent's whole process group.
     KillAgent,
     /// Ends the seat in its ordinary way, with this exit code.
     Exit(i32),

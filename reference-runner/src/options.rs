@@ -25,7 +25,8 @@ struct CommandLine {
     #[arg(long, value_name = "CMD", default_value = "dsh acp")]
     agent: String,
     /// Seconds between two reports of an idle seat
-    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=3600))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 20)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=3600))]
     liveness: u32,
 }
 

@@ -92,6 +92,42 @@ fn an_agents_exit_is_reported_and_its_code_passed_on() {
 }
 
 #[test]
+fn a_turn_that_ends_just_before_the_agent_exits_is_reported_before_the_exit() {
+    let mut seat = Seat::in_a_terminal(&[]);
+    seat.wait_until_shown("conversation opened");
+    seat.send("goodbye");
+    assert_eq!(seat.next_post(), post("Stop", "idle"));
+    assert_eq!(seat.next_post(), post("UserPromptSubmit", "accepted"));
+    assert_eq!(seat.next_post(), post("Stop", "turn_ended"));
+    assert_eq!(seat.next_post(), post("Stop", "scripted_exited"));
+    assert_eq!(seat.wait(), 0);
+}
+
+#[test]
+fn an_endpoint_that_hangs_keeps_nobody_waiting() {
+    // Connections are taken by the system, and nobody ever reads them.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let mut seat = Seat::in_a_terminal(&[("OPENRIG_URL", &url)]);
+    seat.wait_until_shown("conversation opened");
+    let began = std::time::Instant::now();
+    for text in ["one", "two", "three"] {
+        seat.send(text);
+        seat.wait_until_shown(&format!("you ▸ {text}"));
+    }
+    seat.send("permission");
+    seat.wait_until_shown("holds attention");
+    // The idle report alone hangs for two seconds, and five more wait behind it.
+    assert!(
+        began.elapsed() < std::time::Duration::from_secs(8),
+        "{:?}",
+        began.elapsed()
+    );
+    seat.signal(Signal::TERM);
+    assert_eq!(seat.wait(), 128 + 15);
+}
+
+#[test]
 fn a_resume_reopens_exactly_the_conversation_asked_for() {
     let mut seat = Seat::in_a_terminal(&[("OPENRIG_RESUME_REF", "kept")]);
     seat.wait_until_shown("conversation reopened: kept");

@@ -39,7 +39,11 @@ pub(super) struct ScenarioFile {
 
 impl RunFile {
     pub(super) fn new(facts: RunFacts, scenarios: Vec<ScenarioFile>) -> Self {
-        Self { format: FORMAT.into(), facts, scenarios }
+        Self {
+            format: FORMAT.into(),
+            facts,
+            scenarios,
+        }
     }
 
     /// Reads it from a run's folder.
@@ -54,14 +58,20 @@ impl RunFile {
         let text = fs::read_to_string(&path).map_err(|error| bad(error.to_string()))?;
         let run: Self = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
         if run.format != FORMAT {
-            return Err(bad(format!("the format is {:?}; this seatcheck reads {FORMAT:?}", run.format)));
+            return Err(bad(format!(
+                "the format is {:?}; this seatcheck reads {FORMAT:?}",
+                run.format
+            )));
         }
         Ok(run)
     }
 
     /// Writes it, last of all: a folder without it is no finished run.
     pub(super) fn write(&self, folder: &Path) -> anyhow::Result<()> {
-        write(&folder.join("run.json"), &(serde_json::to_string_pretty(self)? + "\n"))
+        write(
+            &folder.join("run.json"),
+            &(serde_json::to_string_pretty(self)? + "\n"),
+        )
     }
 }
 
@@ -72,14 +82,18 @@ pub(super) fn write_history(folder: &Path, id: &str, history: &History) -> anyho
         fs::create_dir_all(parent).with_context(|| format!("{} can't be made", parent.display()))?;
     }
     let file = File::create(&path).with_context(|| format!("{} can't be written", path.display()))?;
-    history::write(history, BufWriter::new(file)).with_context(|| format!("{} can't be written", path.display()))
+    history::write(history, BufWriter::new(file))
+        .with_context(|| format!("{} can't be written", path.display()))
 }
 
 /// Reads one history.
 pub(super) fn read_history(folder: &Path, id: &str) -> anyhow::Result<History> {
     let path = history_path(folder, id)?;
     let bad = |why: String| {
-        Refusal::usage(format!("{}: {why}", path.display()), "the file is not as seatcheck wrote it; run again")
+        Refusal::usage(
+            format!("{}: {why}", path.display()),
+            "the file is not as seatcheck wrote it; run again",
+        )
     };
     let file = File::open(&path).map_err(|error| bad(error.to_string()))?;
     history::read(BufReader::new(file)).map_err(|error| bad(error.to_string()))
@@ -93,7 +107,10 @@ pub(super) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
 /// Where a scenario's history lies. The id may come from a stranger's file: no path leaves the folder.
 fn history_path(folder: &Path, id: &str) -> anyhow::Result<PathBuf> {
     let inside = Path::new(id);
-    let plain = !id.is_empty() && inside.components().all(|part| matches!(part, Component::Normal(_)));
+    let plain = !id.is_empty()
+        && inside
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)));
     if !plain {
         return Err(Refusal::usage(
             format!("{id:?} can't be a scenario's id"),

@@ -51,21 +51,35 @@ pub(super) struct Refusal {
 impl Refusal {
     /// Bad usage or a bad input file.
     pub(super) fn usage(what: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
-        Self { what: what.into(), hint: hint.into(), exit: Exit::Usage }.into()
+        Self {
+            what: what.into(),
+            hint: hint.into(),
+            exit: Exit::Usage,
+        }
+        .into()
     }
 
     /// A selection that selects nothing.
     pub(super) fn nothing_selected(what: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
-        Self { what: what.into(), hint: hint.into(), exit: Exit::NothingSelected }.into()
+        Self {
+            what: what.into(),
+            hint: hint.into(),
+            exit: Exit::NothingSelected,
+        }
+        .into()
     }
 }
 
 /// The exit code of an error: that of a refusal, or 3 for what went wrong in the kit.
 pub(super) fn of(error: &anyhow::Error) -> Exit {
-    error.downcast_ref::<Refusal>().map_or(Exit::Inconclusive, |refusal| refusal.exit)
+    error
+        .downcast_ref::<Refusal>()
+        .map_or(Exit::Inconclusive, |refusal| refusal.exit)
 }
 
 /// What to do about an error.
 pub(super) fn hint(error: &anyhow::Error) -> Option<&str> {
-    error.downcast_ref::<Refusal>().map(|refusal| refusal.hint.as_str())
+    error
+        .downcast_ref::<Refusal>()
+        .map(|refusal| refusal.hint.as_str())
 }

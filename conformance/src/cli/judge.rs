@@ -24,8 +24,10 @@ pub(super) fn run(options: &Options) -> anyhow::Result<Exit> {
     let run = RunFile::read(&options.folder)?;
     let mut judged = Vec::new();
     for scenario in &run.scenarios {
-        let history =
-            scenario.recorded.then(|| bundle::read_history(&options.folder, &scenario.id)).transpose()?;
+        let history = scenario
+            .recorded
+            .then(|| bundle::read_history(&options.folder, &scenario.id))
+            .transpose()?;
         judged.push(judgement::judge(
             &scenario.id,
             &scenario.title,
@@ -37,6 +39,10 @@ pub(super) fn run(options: &Options) -> anyhow::Result<Exit> {
         ));
     }
     let report = judgement::report(&run.facts, &judged);
-    show(&report, options.format, Some(&options.folder.display().to_string()))?;
+    show(
+        &report,
+        options.format,
+        Some(&options.folder.display().to_string()),
+    )?;
     Ok(Exit::of_outcome(report.outcome))
 }

@@ -58,8 +58,10 @@ pub(super) fn run(options: &Options) -> anyhow::Result<Exit> {
             if json {
                 println!("{}", serde_json::to_string_pretty(&rows)?);
             } else {
-                let rows: Vec<[String; 4]> =
-                    rows.iter().map(|row| [row.id, row.level, row.basis, row.text].map(str::to_owned)).collect();
+                let rows: Vec<[String; 4]> = rows
+                    .iter()
+                    .map(|row| [row.id, row.level, row.basis, row.text].map(str::to_owned))
+                    .collect();
                 print!("{}", reports::clause_table(&rows, super::width()));
             }
         }

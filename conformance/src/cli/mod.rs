@@ -60,5 +60,7 @@ pub fn main() -> ExitCode {
 
 /// The terminal's width, or a width for files and pipes.
 fn width() -> usize {
-    rustix::termios::tcgetwinsize(rustix::stdio::stdout()).map_or(120, |size| usize::from(size.ws_col)).max(72)
+    rustix::termios::tcgetwinsize(rustix::stdio::stdout())
+        .map_or(120, |size| usize::from(size.ws_col))
+        .max(72)
 }

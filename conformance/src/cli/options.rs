@@ -10,7 +10,9 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         None => text.strip_suffix('s').and_then(parse).map(Duration::from_secs),
     };
     match duration {
-        Some(duration) if duration >= Duration::from_millis(100) && duration <= Duration::from_secs(3600) => Ok(duration),
+        Some(duration) if duration >= Duration::from_millis(100) && duration <= Duration::from_secs(3600) => {
+            Ok(duration)
+        }
         Some(_) => Err("it must lie between 100ms and 3600s".into()),
         None => Err("write a whole number and a unit, as 20s or 500ms".into()),
     }

@@ -33,7 +33,14 @@ impl ProgressShown {
             (Progress::Ended(_), Some(bar)) => bar.inc(1),
             (Progress::Ended(run), None) => {
                 self.done += 1;
-                eprintln!("{}/{} {} {:.1} s{}", self.done, self.all, run.scenario, run.took.as_secs_f64(), ended(run));
+                eprintln!(
+                    "{}/{} {} {:.1} s{}",
+                    self.done,
+                    self.all,
+                    run.scenario,
+                    run.took.as_secs_f64(),
+                    ended(run)
+                );
             }
         }
     }

@@ -60,18 +60,7 @@ pub(super) fn run(options: Options) -> anyhow::Result<Exit> {
     let facts = facts(&setup, &selected, interrupted);
     let judged: Vec<Judged> = runs
         .iter()
-        .map(|run| {
-            let scenario = &selected.scenarios[run.index];
-            judgement::judge(
-                &scenario.id,
-                &scenario.title,
-                &scenario.exercises,
-                took_ms(run),
-                run.history.as_ref(),
-                run.fault.clone(),
-                run.cut_off,
-            )
-        })
+        .map(|run| judged(run, &selected.scenarios[run.index]))
         .collect();
     let report = judgement::report(&facts, &judged);
     if let Some(folder) = &options.out {
@@ -80,6 +69,19 @@ pub(super) fn run(options: Options) -> anyhow::Result<Exit> {
     let evidence = options.out.as_ref().map(|folder| folder.display().to_string());
     show(&report, options.format, evidence.as_deref())?;
     Ok(Exit::of_outcome(report.outcome))
+}
+
+/// Judges what a scenario left behind.
+pub(super) fn judged(run: &SeatRun, scenario: &Scenario) -> Judged {
+    judgement::judge(
+        &scenario.id,
+        &scenario.title,
+        &scenario.exercises,
+        took_ms(run),
+        run.history.as_ref(),
+        run.fault.clone(),
+        run.cut_off,
+    )
 }
 
 /// Prints a report on standard output.
@@ -92,7 +94,11 @@ pub(super) fn show(report: &reports::Report, format: Format, evidence: Option<&s
     Ok(())
 }
 
-async fn drive(setup: Arc<Setup>, scenarios: Vec<Arc<Scenario>>, jobs: usize) -> anyhow::Result<(Vec<SeatRun>, bool)> {
+async fn drive(
+    setup: Arc<Setup>,
+    scenarios: Vec<Arc<Scenario>>,
+    jobs: usize,
+) -> anyhow::Result<(Vec<SeatRun>, bool)> {
     let (interrupt, interrupted) = watch::channel(false);
     let mut ctrl_c = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
@@ -126,11 +132,7 @@ fn facts(setup: &Setup, selected: &Selected, interrupted: bool) -> RunFacts {
     RunFacts {
         name: setup.name.clone(),
         command: setup.runner.shown(),
-        claims: reports::Claims {
-            resume: setup.claims.resume,
-            first_input: setup.claims.first_input,
-            passes_model: setup.claims.passes_model,
-        },
+        claims: setup.claims.into(),
         part: selected.part.clone(),
         selected: selected.clauses.clone(),
         agent_names: setup.agent_names.clone(),

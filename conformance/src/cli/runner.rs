@@ -44,7 +44,7 @@ pub(super) struct RunnerOptions {
 }
 
 /// Rows and columns of a seat's terminal.
-const SIZE: (u16, u16) = (50, 160);
+pub(super) const SIZE: (u16, u16) = (50, 160);
 
 impl RunnerOptions {
     /// What to drive.
@@ -58,21 +58,30 @@ impl RunnerOptions {
         } else {
             reference(&seatcheck)
         };
-        let name = preset.as_ref().map_or_else(|| self.name.clone(), |preset| preset.name.clone());
+        let name = preset
+            .as_ref()
+            .map_or_else(|| self.name.clone(), |preset| preset.name.clone());
         let mut agent_names = self.agent_name.clone();
         for known in ["dsh", &name] {
             if !agent_names.iter().any(|name| name == known) {
                 agent_names.push(known.to_owned());
             }
         }
-        if let Some(bad) = agent_names.iter().find(|name| name.is_empty() || name.contains('/') || name.starts_with('.')) {
+        if let Some(bad) = agent_names
+            .iter()
+            .find(|name| name.is_empty() || name.contains('/') || name.starts_with('.'))
+        {
             return Err(Refusal::usage(
                 format!("{bad:?} can't be an agent's name"),
                 "a name is what the runner starts: a plain word without a slash",
             ));
         }
         let claims = preset.as_ref().map_or(
-            Claims { resume: self.resume, first_input: self.first_input, passes_model: self.passes_model },
+            Claims {
+                resume: self.resume,
+                first_input: self.first_input,
+                passes_model: self.passes_model,
+            },
             |preset| Claims {
                 resume: preset.resume,
                 first_input: preset.first_input,
@@ -83,23 +92,43 @@ impl RunnerOptions {
             .env
             .iter()
             .map(|name| {
-                std::env::var(name).map(|value| (name.clone(), value)).map_err(|error| {
-                    Refusal::usage(format!("--env {name}: {error}"), "name a variable that is set here")
-                })
+                std::env::var(name)
+                    .map(|value| (name.clone(), value))
+                    .map_err(|error| {
+                        Refusal::usage(
+                            format!("--env {name}: {error}"),
+                            "name a variable that is set here",
+                        )
+                    })
             })
             .collect::<Result<_, _>>()?;
-        Ok(Setup { seatcheck, runner, name, agent_names, claims, patience: self.patience, environment, size: SIZE })
+        Ok(Setup {
+            seatcheck,
+            runner,
+            name,
+            agent_names,
+            claims,
+            patience: self.patience,
+            environment,
+            size: SIZE,
+        })
     }
 }
 
 /// The reference runner as a command.
 pub(super) fn reference(seatcheck: &Path) -> RunnerCommand {
-    RunnerCommand::Program(vec![seatcheck.to_string_lossy().into_owned(), hidden::REFERENCE_RUNNER.into()])
+    RunnerCommand::Program(vec![
+        seatcheck.to_string_lossy().into_owned(),
+        hidden::REFERENCE_RUNNER.into(),
+    ])
 }
 
 fn read_preset(path: &Path) -> anyhow::Result<Preset> {
     let preset = Preset::load(path).map_err(|error| {
-        Refusal::usage(error.to_string(), "a preset has format 1, a name and a command; `runner: true` makes it a runner's")
+        Refusal::usage(
+            error.to_string(),
+            "a preset has format 1, a name and a command; `runner: true` makes it a runner's",
+        )
     })?;
     for note in &preset.notes {
         eprintln!("note: {}: {note}", path.display());
@@ -114,7 +143,8 @@ fn found_from_here(command: &[String]) -> anyhow::Result<Vec<String>> {
         let path = Path::new(word);
         let looks_like_a_file = word.contains('/') || path.extension().is_some();
         if looks_like_a_file && !path.is_absolute() && path.is_file() {
-            std::path::absolute(path).map_or_else(|_| word.clone(), |path| path.to_string_lossy().into_owned())
+            std::path::absolute(path)
+                .map_or_else(|_| word.clone(), |path| path.to_string_lossy().into_owned())
         } else {
             word.clone()
         }

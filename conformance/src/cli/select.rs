@@ -64,7 +64,11 @@ impl Selection {
         scenarios.retain(|scenario| {
             (self.suite == Suite::Full || scenario.is_promotion())
                 && (only.is_empty() || only.iter().any(|pattern| pattern.matches(&scenario.id)))
-                && (clause.is_empty() || scenario.exercises.iter().any(|id| clause.iter().any(|pattern| pattern.matches(id))))
+                && (clause.is_empty()
+                    || scenario
+                        .exercises
+                        .iter()
+                        .any(|id| clause.iter().any(|pattern| pattern.matches(id))))
         });
         let wanted = scenarios.len();
         scenarios.retain(declared);
@@ -74,17 +78,28 @@ impl Selection {
             } else {
                 "no scenario is selected"
             };
-            return Err(Refusal::nothing_selected(what, format!("`seatcheck list scenarios` shows all {all}")));
+            return Err(Refusal::nothing_selected(
+                what,
+                format!("`seatcheck list scenarios` shows all {all}"),
+            ));
         }
         let part = self.in_words();
         let clauses = part.is_some().then(|| {
             contract::clauses()
-                .filter(|known| scenarios.iter().any(|scenario| scenario.exercises.iter().any(|id| id == known.id)))
+                .filter(|known| {
+                    scenarios
+                        .iter()
+                        .any(|scenario| scenario.exercises.iter().any(|id| id == known.id))
+                })
                 .filter(|known| clause.is_empty() || clause.iter().any(|pattern| pattern.matches(known.id)))
                 .map(|known| known.id.to_owned())
                 .collect()
         });
-        Ok(Selected { scenarios, part, clauses })
+        Ok(Selected {
+            scenarios,
+            part,
+            clauses,
+        })
     }
 
     fn library(&self) -> anyhow::Result<Vec<Scenario>> {
@@ -94,7 +109,10 @@ impl Selection {
         let mut scenarios = Vec::new();
         for path in &self.scenario {
             let library = Library::read(path).map_err(|error| {
-                Refusal::usage(error.to_string(), "the scenarios that come with seatcheck show the format")
+                Refusal::usage(
+                    error.to_string(),
+                    "the scenarios that come with seatcheck show the format",
+                )
             })?;
             scenarios.extend(library.scenarios);
         }
@@ -108,7 +126,11 @@ impl Selection {
         }
         words.extend(self.only.iter().map(|glob| format!("--only {glob}")));
         words.extend(self.clause.iter().map(|glob| format!("--clause {glob}")));
-        words.extend(self.scenario.iter().map(|path| format!("--scenario {}", path.display())));
+        words.extend(
+            self.scenario
+                .iter()
+                .map(|path| format!("--scenario {}", path.display())),
+        );
         (!words.is_empty()).then(|| words.join(" "))
     }
 }
@@ -118,7 +140,10 @@ fn patterns(flag: &str, globs: &[String]) -> anyhow::Result<Vec<Pattern>> {
         .iter()
         .map(|glob| {
             Pattern::new(glob).map_err(|error| {
-                Refusal::usage(format!("{flag} {glob}: {error}"), "`*` stands for anything, `?` for one character")
+                Refusal::usage(
+                    format!("{flag} {glob}: {error}"),
+                    "`*` stands for anything, `?` for one character",
+                )
             })
         })
         .collect()

@@ -33,9 +33,18 @@ pub(crate) enum Seen {
     Supervisor(SupervisorFact),
     SupervisorGone,
     /// An agent connected; it waits for its script.
-    AgentCame { agent: u64, hello: Box<control::Hello>, orders: OwnedWriteHalf },
-    Agent { agent: u64, fact: control::Fact },
-    AgentGone { agent: u64 },
+    AgentCame {
+        agent: u64,
+        hello: Box<control::Hello>,
+        orders: OwnedWriteHalf,
+    },
+    Agent {
+        agent: u64,
+        fact: control::Fact,
+    },
+    AgentGone {
+        agent: u64,
+    },
     Exchange(Exchange),
     Record(RecordFact),
 }
@@ -66,7 +75,15 @@ impl Tasks {
                     Ok(length) => Seen::Output(buffer[..length].to_vec()),
                 };
                 let over = matches!(what, Seen::PaneClosed);
-                if to.send(Observation { at: clock::now(), what }).await.is_err() || over {
+                if to
+                    .send(Observation {
+                        at: clock::now(),
+                        what,
+                    })
+                    .await
+                    .is_err()
+                    || over
+                {
                     return;
                 }
             }
@@ -92,7 +109,14 @@ impl Tasks {
             while let Ok(changes) = watch.next().await {
                 let at = clock::now();
                 for change in changes {
-                    if to.send(Observation { at, what: Seen::Record(change) }).await.is_err() {
+                    if to
+                        .send(Observation {
+                            at,
+                            what: Seen::Record(change),
+                        })
+                        .await
+                        .is_err()
+                    {
                         return;
                     }
                 }
@@ -111,7 +135,14 @@ impl Tasks {
                     | Exchange::NoRequest { at, .. }
                     | Exchange::Flooded { at, .. } => at,
                 };
-                if to.send(Observation { at, what: Seen::Exchange(exchange) }).await.is_err() {
+                if to
+                    .send(Observation {
+                        at,
+                        what: Seen::Exchange(exchange),
+                    })
+                    .await
+                    .is_err()
+                {
                     return;
                 }
             }
@@ -153,8 +184,19 @@ async fn serve(stream: UnixStream, number: u64, to: Sender) -> io::Result<()> {
         return serve_supervisor(lines, to).await;
     }
     let report: control::Report = serde_json::from_slice(&line)?;
-    let control::Fact::Hello(hello) = report.fact else { return Ok(()) };
-    send(&to, report.at, Seen::AgentCame { agent: number, hello, orders }).await?;
+    let control::Fact::Hello(hello) = report.fact else {
+        return Ok(());
+    };
+    send(
+        &to,
+        report.at,
+        Seen::AgentCame {
+            agent: number,
+            hello,
+            orders,
+        },
+    )
+    .await?;
     serve_agent(lines, number, to).await
 }
 
@@ -183,14 +225,26 @@ async fn serve_agent(mut lines: BufReader<OwnedReadHalf>, agent: u64, to: Sender
             _ => None,
         };
         match report {
-            Some(report) => send(&to, report.at, Seen::Agent { agent, fact: report.fact }).await?,
+            Some(report) => {
+                send(
+                    &to,
+                    report.at,
+                    Seen::Agent {
+                        agent,
+                        fact: report.fact,
+                    },
+                )
+                .await?
+            }
             None => return send(&to, clock::now(), Seen::AgentGone { agent }).await,
         }
     }
 }
 
 async fn send(to: &Sender, at: u64, what: Seen) -> io::Result<()> {
-    to.send(Observation { at, what }).await.map_err(|_| io::ErrorKind::BrokenPipe.into())
+    to.send(Observation { at, what })
+        .await
+        .map_err(|_| io::ErrorKind::BrokenPipe.into())
 }
 
 /// Sends one order as a JSON line; a peer that is gone is noticed by its own lane.

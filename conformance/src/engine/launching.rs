@@ -33,10 +33,13 @@ impl Driver<'_> {
             }
             tasks.watch_record(RecordWatch::new(path)?, self.sender.clone());
         }
-        self.room.write_shims(&self.setup.agent_names, &self.setup.seatcheck, number)?;
+        self.room
+            .write_shims(&self.setup.agent_names, &self.setup.seatcheck, number)?;
         let agent = self.room.shim(&self.setup.agent_names[0]);
         let command = self.setup.runner.words(&agent);
-        self.record(Fact::Step(Step::Launched(Box::new(self.told(launch, &facts, &command)))));
+        self.record(Fact::Step(Step::Launched(Box::new(
+            self.told(launch, &facts, &command),
+        ))));
 
         let (terminal, slave) = Terminal::open(self.setup.size)?;
         let supervisor = Command::new(&self.setup.seatcheck)
@@ -70,8 +73,11 @@ impl Driver<'_> {
 
     /// What OpenRig makes before a launch. The seat keeps its names and its token; attempt and generation are new.
     fn prepare(&mut self, launch: &Launch) -> fake_openrig::Result<openrig::Launch> {
-        let mut facts =
-            openrig::Launch::new(self.room.openrig_home(), &self.identity.session_name, &self.setup.name)?;
+        let mut facts = openrig::Launch::new(
+            self.room.openrig_home(),
+            &self.identity.session_name,
+            &self.setup.name,
+        )?;
         facts.node_id.clone_from(&self.identity.node_id);
         facts.token = self.identity.token.clone();
         facts.endpoint = told(launch.endpoint);
@@ -87,8 +93,10 @@ impl Driver<'_> {
         }
         if let Some(text) = &launch.first_input {
             let path = facts.openrig_home.join("first-input.txt");
-            std::fs::write(&path, text)
-                .map_err(|source| fake_openrig::Error::Write { path: path.clone(), source })?;
+            std::fs::write(&path, text).map_err(|source| fake_openrig::Error::Write {
+                path: path.clone(),
+                source,
+            })?;
             facts.first_input = Some(path);
         }
         Ok(facts)
@@ -101,7 +109,11 @@ impl Driver<'_> {
         })
         .to_string();
         std::fs::write(path, &stale)?;
-        let stood = RecordFact { change: RecordChange::Stood, content: Some(stale.as_str().into()), note: None };
+        let stood = RecordFact {
+            change: RecordChange::Stood,
+            content: Some(stale.as_str().into()),
+            note: None,
+        };
         self.record(Fact::Record(stood));
         Ok(())
     }
@@ -139,22 +151,45 @@ impl Driver<'_> {
             ("SHELL".to_owned(), "/bin/sh".to_owned()),
         ];
         variables.extend(self.setup.environment.iter().cloned());
-        variables.extend(launch.environment.iter().map(|(name, value)| (name.clone(), value.clone())));
+        variables.extend(
+            launch
+                .environment
+                .iter()
+                .map(|(name, value)| (name.clone(), value.clone())),
+        );
         variables.extend(facts.environment(self.endpoint.port()));
         variables
     }
 }
 
 impl Running {
-    fn new(terminal: Terminal, writer: mpsc::UnboundedSender<Written>, supervisor: Child, tasks: Tasks) -> Self {
-        Self { terminal: Some(terminal), writer: Some(writer), supervisor, orders: None, started: false, empty: false, ended: false, tasks }
+    fn new(
+        terminal: Terminal,
+        writer: mpsc::UnboundedSender<Written>,
+        supervisor: Child,
+        tasks: Tasks,
+    ) -> Self {
+        Self {
+            terminal: Some(terminal),
+            writer: Some(writer),
+            supervisor,
+            orders: None,
+            started: false,
+            empty: false,
+            ended: false,
+            tasks,
+        }
     }
 }
 
 fn told(endpoint: EndpointTold) -> openrig::EndpointTold {
     match endpoint {
-        EndpointTold::All => openrig::EndpointTold::Url { trailing_slash: false },
-        EndpointTold::Url => openrig::EndpointTold::UrlOnly { trailing_slash: false },
+        EndpointTold::All => openrig::EndpointTold::Url {
+            trailing_slash: false,
+        },
+        EndpointTold::Url => openrig::EndpointTold::UrlOnly {
+            trailing_slash: false,
+        },
         EndpointTold::UrlWithSlash => openrig::EndpointTold::UrlOnly { trailing_slash: true },
         EndpointTold::Port => openrig::EndpointTold::PortOnly,
         EndpointTold::HostAndPort => openrig::EndpointTold::HostAndPort,

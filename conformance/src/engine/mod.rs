@@ -1,5 +1,6 @@
 //! Drives seats: one scenario on one seat, many side by side. It records and asserts nothing.
 
+mod doing;
 mod driver;
 mod lanes;
 mod launching;
@@ -8,6 +9,8 @@ mod recorder;
 mod run;
 mod setup;
 mod stopping;
+mod taking;
+mod waiting;
 
 pub use run::{Progress, SeatRun, run};
 pub use setup::{Claims, RunnerCommand, Setup};

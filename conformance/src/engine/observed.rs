@@ -56,8 +56,17 @@ impl Observed {
             Fact::Wire(wire) => self.take_wire(wire),
             Fact::Post(PostFact::Started { body, .. }) => {
                 let body = serde_json::from_slice::<Value>(&body.0).unwrap_or_default();
-                let field = |name: &str| body.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-                self.happened.push(Happening::Post(format!("{}/{}", field("hookEvent"), field("subtype"))));
+                let field = |name: &str| {
+                    body.get(name)
+                        .and_then(Value::as_str)
+                        .unwrap_or_default()
+                        .to_owned()
+                };
+                self.happened.push(Happening::Post(format!(
+                    "{}/{}",
+                    field("hookEvent"),
+                    field("subtype")
+                )));
             }
             Fact::Process(Process::RunnerExited { .. } | Process::RunnerNotStarted { .. }) => {
                 self.happened.push(Happening::RunnerEnded);
@@ -71,9 +80,13 @@ impl Observed {
             Wire::AgentStarted { .. } => self.happened.push(Happening::AgentStarted),
             Wire::AgentEnded { .. } => self.happened.push(Happening::AgentEnded),
             Wire::EndOfInput { .. } => self.happened.push(Happening::InputEnded),
-            Wire::Gate { name, passed: false, .. } => self.happened.push(Happening::Gate(name.clone())),
+            Wire::Gate {
+                name, passed: false, ..
+            } => self.happened.push(Happening::Gate(name.clone())),
             Wire::ToAgent { agent, line } => {
-                let Ok(message) = serde_json::from_slice::<Value>(&line.0) else { return };
+                let Ok(message) = serde_json::from_slice::<Value>(&line.0) else {
+                    return;
+                };
                 let id = message.get("id").map(|id| (*agent, id.to_string()));
                 match (message.get("method").and_then(Value::as_str), id) {
                     (Some(method), id) => {
@@ -91,8 +104,12 @@ impl Observed {
                 }
             }
             Wire::FromAgent { agent, line } => {
-                let Ok(message) = serde_json::from_slice::<Value>(&line.0) else { return };
-                let Some(id) = message.get("id").map(|id| (*agent, id.to_string())) else { return };
+                let Ok(message) = serde_json::from_slice::<Value>(&line.0) else {
+                    return;
+                };
+                let Some(id) = message.get("id").map(|id| (*agent, id.to_string())) else {
+                    return;
+                };
                 match message.get("method").and_then(Value::as_str) {
                     Some(method) => {
                         self.asked_runner.insert(id, method.to_owned());
@@ -124,13 +141,21 @@ impl Observed {
             Condition::Seat(state) => self.reads(*state),
             Condition::Pane(text) => {
                 let wanted = crate::history::views::squeezed(text);
-                let shown: String =
-                    self.screen.all_lines().iter().map(|line| crate::history::views::squeezed(line)).collect();
+                let shown: String = self
+                    .screen
+                    .all_lines()
+                    .iter()
+                    .map(|line| crate::history::views::squeezed(line))
+                    .collect();
                 shown.contains(&wanted)
             }
             Condition::Any(conditions) => conditions.iter().any(|condition| self.meets(condition)),
             counted => {
-                let come = self.happened.iter().filter(|happening| self.matches(happening, counted)).count();
+                let come = self
+                    .happened
+                    .iter()
+                    .filter(|happening| self.matches(happening, counted))
+                    .count();
                 let used = self.used.entry(format!("{counted:?}")).or_default();
                 let meets = come > *used;
                 // Endings stay true: there is nothing to come a second time.
@@ -196,5 +221,8 @@ pub(crate) fn in_words(reading: Reading) -> crate::history::Reading {
         ActivityReading::NeedsInput => "needs input",
         ActivityReading::Exited => "exited",
     };
-    crate::history::Reading { launch: launch.into(), activity: activity.into() }
+    crate::history::Reading {
+        launch: launch.into(),
+        activity: activity.into(),
+    }
 }

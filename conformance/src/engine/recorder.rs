@@ -37,7 +37,15 @@ impl Recorder {
             wall_start_ns: clock::wall_now(),
         };
         let token = token.as_bytes().to_vec();
-        Self { header, start: clock::now(), launch: 0, events: Vec::new(), bytes: 0, dropped: 0, token }
+        Self {
+            header,
+            start: clock::now(),
+            launch: 0,
+            events: Vec::new(),
+            bytes: 0,
+            dropped: 0,
+            token,
+        }
     }
 
     /// From now on events belong to this launch.
@@ -58,7 +66,12 @@ impl Recorder {
             return;
         }
         self.bytes += size;
-        self.events.push(Event { sequence: 0, at: at.saturating_sub(self.start), launch: self.launch, fact });
+        self.events.push(Event {
+            sequence: 0,
+            at: at.saturating_sub(self.start),
+            launch: self.launch,
+            fact,
+        });
     }
 
     /// Adds a fact of this moment.
@@ -73,16 +86,34 @@ impl Recorder {
 
     fn without_token(&self, fact: Fact) -> Fact {
         match fact {
-            Fact::Pane(Pane::Output { bytes }) => Fact::Pane(Pane::Output { bytes: self.clean(bytes) }),
-            Fact::Wire(Wire::ToAgent { agent, line }) => Fact::Wire(Wire::ToAgent { agent, line: self.clean(line) }),
-            Fact::Wire(Wire::FromAgent { agent, line }) => Fact::Wire(Wire::FromAgent { agent, line: self.clean(line) }),
-            Fact::Wire(Wire::AgentStarted { agent, pid, arguments, environment }) => {
-                let clean = |text: String| String::from_utf8_lossy(&self.clean(text.into_bytes().into()).0).into_owned();
+            Fact::Pane(Pane::Output { bytes }) => Fact::Pane(Pane::Output {
+                bytes: self.clean(bytes),
+            }),
+            Fact::Wire(Wire::ToAgent { agent, line }) => Fact::Wire(Wire::ToAgent {
+                agent,
+                line: self.clean(line),
+            }),
+            Fact::Wire(Wire::FromAgent { agent, line }) => Fact::Wire(Wire::FromAgent {
+                agent,
+                line: self.clean(line),
+            }),
+            Fact::Wire(Wire::AgentStarted {
+                agent,
+                pid,
+                arguments,
+                environment,
+            }) => {
+                let clean = |text: String| {
+                    String::from_utf8_lossy(&self.clean(text.into_bytes().into()).0).into_owned()
+                };
                 Fact::Wire(Wire::AgentStarted {
                     agent,
                     pid,
                     arguments: arguments.into_iter().map(clean).collect(),
-                    environment: environment.into_iter().map(|(name, value)| (name, clean(value))).collect(),
+                    environment: environment
+                        .into_iter()
+                        .map(|(name, value)| (name, clean(value)))
+                        .collect(),
                 })
             }
             Fact::Record(mut record) => {
@@ -123,7 +154,9 @@ fn size(fact: &Fact) -> usize {
     match fact {
         Fact::Pane(Pane::Output { bytes } | Pane::Input { bytes })
         | Fact::Wire(
-            Wire::ToAgent { line: bytes, .. } | Wire::FromAgent { line: bytes, .. } | Wire::FromAgentRaw { bytes, .. },
+            Wire::ToAgent { line: bytes, .. }
+            | Wire::FromAgent { line: bytes, .. }
+            | Wire::FromAgentRaw { bytes, .. },
         )
         | Fact::Post(crate::history::PostFact::Started { body: bytes, .. }) => bytes.0.len(),
         Fact::Record(record) => record.content.as_ref().map_or(0, |content| content.0.len()),
@@ -137,7 +170,10 @@ mod tests {
 
     #[test]
     fn the_token_is_taken_out_wherever_it_stands() {
-        assert_eq!(replaced(b"a token here, token", b"token"), [b"a ", TOKEN_MARK, b" here, ", TOKEN_MARK].concat());
+        assert_eq!(
+            replaced(b"a token here, token", b"token"),
+            [b"a ", TOKEN_MARK, b" here, ", TOKEN_MARK].concat()
+        );
         assert_eq!(replaced(b"tok", b"token"), b"tok".as_slice());
         assert_eq!(replaced(b"", b"token"), b"".as_slice());
     }

@@ -63,7 +63,8 @@ pub async fn run(
     let any_agent = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let mut seats = JoinSet::new();
     for (index, scenario) in scenarios.into_iter().enumerate() {
-        let (setup, places, hurry, progress) = (setup.clone(), places.clone(), hurry.clone(), progress.clone());
+        let (setup, places, hurry, progress) =
+            (setup.clone(), places.clone(), hurry.clone(), progress.clone());
         let (any_agent, hurry_all) = (any_agent.clone(), hurry_all.clone());
         seats.spawn(async move {
             // The semaphore is never closed.

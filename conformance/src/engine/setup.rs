@@ -58,6 +58,16 @@ impl Claims {
     }
 }
 
+impl From<Claims> for reports::Claims {
+    fn from(claims: Claims) -> Self {
+        Self {
+            resume: claims.resume,
+            first_input: claims.first_input,
+            passes_model: claims.passes_model,
+        }
+    }
+}
+
 impl RunnerCommand {
     /// The command for people and reports.
     #[must_use]

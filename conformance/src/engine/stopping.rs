@@ -29,7 +29,11 @@ impl Driver<'_> {
             running.hang_up();
         }
         let patience = if self.hurried() { Duration::ZERO } else { STOP };
-        while self.running.as_ref().is_some_and(|running| !running.empty && !running.ended) {
+        while self
+            .running
+            .as_ref()
+            .is_some_and(|running| !running.empty && !running.ended)
+        {
             if !self.pump(began + patience).await {
                 break;
             }
@@ -37,7 +41,9 @@ impl Driver<'_> {
         self.end_supervisor().await?;
         // What was already under way to the engine still belongs to this launch.
         self.take_waiting();
-        self.record(Fact::Step(Step::Stopped { took_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX) }));
+        self.record(Fact::Step(Step::Stopped {
+            took_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+        }));
         Ok(())
     }
 
@@ -55,7 +61,10 @@ impl Driver<'_> {
             }
         }
         if let Some(mut running) = self.running.take() {
-            if tokio::time::timeout_at(limit, running.supervisor.wait()).await.is_err() {
+            if tokio::time::timeout_at(limit, running.supervisor.wait())
+                .await
+                .is_err()
+            {
                 running.supervisor.kill().await?;
             }
         }

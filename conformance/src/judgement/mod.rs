@@ -44,7 +44,10 @@ pub fn report(facts: &RunFacts, judged: &[Judged]) -> Report {
         reasons,
         statement: STATEMENT.into(),
         contract: CONTRACT.into(),
-        kit: Kit { name: "seatcheck".into(), version: env!("CARGO_PKG_VERSION").into() },
+        kit: Kit {
+            name: "seatcheck".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+        },
         runner: RunnerReport {
             name: facts.name.clone(),
             command: facts.command.clone(),

@@ -4,7 +4,11 @@ use reports::{ClauseReport, Outcome, Verdict};
 
 use super::{Judged, RunFacts};
 
-pub(super) fn outcome(facts: &RunFacts, judged: &[Judged], clauses: &[ClauseReport]) -> (Outcome, Vec<String>) {
+pub(super) fn outcome(
+    facts: &RunFacts,
+    judged: &[Judged],
+    clauses: &[ClauseReport],
+) -> (Outcome, Vec<String>) {
     let mut reasons = Vec::new();
     let failed = named(clauses, Verdict::Fail, "must");
     if !failed.is_empty() {
@@ -29,7 +33,9 @@ fn doubts(facts: &RunFacts, judged: &[Judged], clauses: &[ClauseReport]) -> Vec<
         doubts.push("the run was interrupted: this report is partial".to_owned());
     }
     if let Some(why) = judged.iter().find_map(|judged| judged.not_started.as_ref()) {
-        doubts.push(format!("the runner was not started: {why}; is the program's name right, and is it executable?"));
+        doubts.push(format!(
+            "the runner was not started: {why}; is the program's name right, and is it executable?"
+        ));
     } else if !judged.is_empty() && !judged.iter().any(|judged| judged.agent_started) {
         doubts.push(format!(
             "no agent was ever started, so nothing could be judged; {} stood first on PATH: if the runner starts \

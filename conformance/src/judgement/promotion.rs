@@ -20,7 +20,10 @@ pub(super) fn steps(facts: &RunFacts, judged: &[Judged]) -> Vec<PromotionStep> {
     let mut steps = Vec::new();
     for (number, title) in (1..).zip(STEPS) {
         let prefix = format!("promotion/{number}-");
-        let scenarios: Vec<&Judged> = judged.iter().filter(|judged| judged.report.id.starts_with(&prefix)).collect();
+        let scenarios: Vec<&Judged> = judged
+            .iter()
+            .filter(|judged| judged.report.id.starts_with(&prefix))
+            .collect();
         if scenarios.is_empty() {
             if number == 6 && !facts.claims.resume && !steps.is_empty() {
                 steps.push(PromotionStep {
@@ -33,9 +36,18 @@ pub(super) fn steps(facts: &RunFacts, judged: &[Judged]) -> Vec<PromotionStep> {
             }
             continue;
         }
-        let worst = scenarios.iter().map(|scenario| (verdict(scenario), scenario)).min_by_key(|((verdict, _), _)| *verdict);
+        let worst = scenarios
+            .iter()
+            .map(|scenario| (verdict(scenario), scenario))
+            .min_by_key(|((verdict, _), _)| *verdict);
         if let Some(((verdict, said), scenario)) = worst {
-            steps.push(PromotionStep { step: number, title: title.into(), verdict, scenario: scenario.report.id.clone(), said });
+            steps.push(PromotionStep {
+                step: number,
+                title: title.into(),
+                verdict,
+                scenario: scenario.report.id.clone(),
+                said,
+            });
         }
     }
     steps
@@ -45,7 +57,8 @@ pub(super) fn steps(facts: &RunFacts, judged: &[Judged]) -> Vec<PromotionStep> {
 fn verdict(judged: &Judged) -> (Verdict, Option<String>) {
     let report = &judged.report;
     let broken = report.findings.iter().find(|finding| {
-        finding.finding == "broken" && contract::clause(&finding.clause).is_some_and(|clause| clause.level == Level::Must)
+        finding.finding == "broken"
+            && contract::clause(&finding.clause).is_some_and(|clause| clause.level == Level::Must)
     });
     if let Some(broken) = broken {
         return (Verdict::Fail, Some(format!("{}: {}", broken.clause, broken.said)));
@@ -54,15 +67,21 @@ fn verdict(judged: &Judged) -> (Verdict, Option<String>) {
         return (Verdict::HarnessError, Some(fault.clone()));
     }
     if !report.completed {
-        let said = report.stopped_at.clone().unwrap_or_else(|| "it was ended early".into());
+        let said = report
+            .stopped_at
+            .clone()
+            .unwrap_or_else(|| "it was ended early".into());
         return (Verdict::NotExercised, Some(said));
     }
-    let unproven = report
-        .findings
-        .iter()
-        .find(|finding| judged.exercises.contains(&finding.clause) && matches!(&*finding.finding, "not-exercised" | "inconclusive"));
+    let unproven = report.findings.iter().find(|finding| {
+        judged.exercises.contains(&finding.clause)
+            && matches!(&*finding.finding, "not-exercised" | "inconclusive")
+    });
     match unproven {
-        Some(unproven) => (Verdict::Inconclusive, Some(format!("{}: {}", unproven.clause, unproven.said))),
+        Some(unproven) => (
+            Verdict::Inconclusive,
+            Some(format!("{}: {}", unproven.clause, unproven.said)),
+        ),
         None => (Verdict::Pass, None),
     }
 }

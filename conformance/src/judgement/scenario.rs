@@ -37,7 +37,12 @@ pub fn judge(
     let empty = Vec::new();
     let events = history.map_or(&empty, |history| &history.events);
     let stopped = events.iter().find_map(|event| match &event.fact {
-        Fact::Step(Step::TimedOut { what, limit_ms, cut_short, screen }) => {
+        Fact::Step(Step::TimedOut {
+            what,
+            limit_ms,
+            cut_short,
+            screen,
+        }) => {
             let why = cut_short.as_ref().map_or(String::new(), |why| format!(": {why}"));
             Some((format!("waited {limit_ms} ms for {what}{why}"), screen.clone()))
         }
@@ -45,7 +50,9 @@ pub fn judge(
     });
     let fault = fault.or_else(|| {
         events.iter().find_map(|event| match &event.fact {
-            Fact::Wire(Wire::Trouble { text, .. }) => Some(format!("the agent's script could not be carried out: {text}")),
+            Fact::Wire(Wire::Trouble { text, .. }) => {
+                Some(format!("the agent's script could not be carried out: {text}"))
+            }
             _ => None,
         })
     });
@@ -58,7 +65,12 @@ pub fn judge(
         producer = views
             .launches
             .iter()
-            .flat_map(|launch| launch.records.iter().filter(|record| record.is_of(&launch.facts.attempt)))
+            .flat_map(|launch| {
+                launch
+                    .records
+                    .iter()
+                    .filter(|record| record.is_of(&launch.facts.attempt))
+            })
             .find_map(|record: &RecordVersion<'_>| record.field("producer").map(str::to_owned));
         if fault.is_none() {
             findings = contract::clauses()
@@ -105,5 +117,10 @@ fn finding_report(clause: &str, finding: Finding, exercises: &[String]) -> Optio
             });
         }
     };
-    Some(FindingReport { clause: clause.to_owned(), finding: word.into(), said: decided.said, events: decided.events })
+    Some(FindingReport {
+        clause: clause.to_owned(),
+        finding: word.into(),
+        said: decided.said,
+        events: decided.events,
+    })
 }

@@ -6,18 +6,31 @@ use super::{Judged, RunFacts};
 use crate::contract::{self, Clause, Level};
 
 pub(super) fn clauses(facts: &RunFacts, judged: &[Judged]) -> Vec<ClauseReport> {
-    contract::clauses().map(|clause| over_run(clause, facts, judged)).collect()
+    contract::clauses()
+        .map(|clause| over_run(clause, facts, judged))
+        .collect()
 }
 
 fn over_run(clause: &Clause, facts: &RunFacts, judged: &[Judged]) -> ClauseReport {
     let find = |word: &str| {
         judged.iter().find_map(|judged| {
-            let finding = judged.report.findings.iter().find(|found| found.clause == clause.id && found.finding == word)?;
+            let finding = judged
+                .report
+                .findings
+                .iter()
+                .find(|found| found.clause == clause.id && found.finding == word)?;
             Some((judged, finding))
         })
     };
-    let exercising = || judged.iter().filter(|judged| judged.exercises.iter().any(|id| id == clause.id));
-    let selected = facts.selected.as_ref().is_none_or(|selected| selected.iter().any(|id| id == clause.id));
+    let exercising = || {
+        judged
+            .iter()
+            .filter(|judged| judged.exercises.iter().any(|id| id == clause.id))
+    };
+    let selected = facts
+        .selected
+        .as_ref()
+        .is_none_or(|selected| selected.iter().any(|id| id == clause.id));
     let decide = |verdict, found: Option<(&Judged, &FindingReport)>| make(clause, verdict, found);
 
     if let Some(found) = find("broken") {
@@ -29,7 +42,10 @@ fn over_run(clause: &Clause, facts: &RunFacts, judged: &[Judged]) -> ClauseRepor
         return decide(verdict, Some(found));
     }
     if let Some(undeclared) = undeclared(clause, facts) {
-        return ClauseReport { said: Some(undeclared), ..decide(Verdict::NotApplicable, None) };
+        return ClauseReport {
+            said: Some(undeclared),
+            ..decide(Verdict::NotApplicable, None)
+        };
     }
     if !selected {
         return decide(Verdict::NotSelected, None);
@@ -41,8 +57,15 @@ fn over_run(clause: &Clause, facts: &RunFacts, judged: &[Judged]) -> ClauseRepor
         return decide(Verdict::Inconclusive, Some(found));
     }
     if let Some(faulty) = exercising().find(|judged| judged.report.fault.is_some()) {
-        let said = format!("{}: {}", faulty.report.id, faulty.report.fault.clone().unwrap_or_default());
-        return ClauseReport { said: Some(said), ..decide(Verdict::HarnessError, None) };
+        let said = format!(
+            "{}: {}",
+            faulty.report.id,
+            faulty.report.fault.clone().unwrap_or_default()
+        );
+        return ClauseReport {
+            said: Some(said),
+            ..decide(Verdict::HarnessError, None)
+        };
     }
     if let Some(found) = find("not-applicable") {
         return decide(Verdict::NotApplicable, Some(found));
@@ -50,21 +73,40 @@ fn over_run(clause: &Clause, facts: &RunFacts, judged: &[Judged]) -> ClauseRepor
     // A scenario that went its whole way, with nothing broken in it, and still did not put its clause to the test:
     // that is the scenario's fault, not the runner's.
     let vacuous = exercising().find(|judged| {
-        judged.report.completed && !judged.report.findings.iter().any(|finding| finding.finding == "broken")
+        judged.report.completed
+            && !judged
+                .report
+                .findings
+                .iter()
+                .any(|finding| finding.finding == "broken")
     });
     if let Some(vacuous) = vacuous {
-        let said = format!("{} went its whole way and did not put it to the test", vacuous.report.id);
-        return ClauseReport { said: Some(said), ..decide(Verdict::HarnessError, None) };
+        let said = format!(
+            "{} went its whole way and did not put it to the test",
+            vacuous.report.id
+        );
+        return ClauseReport {
+            said: Some(said),
+            ..decide(Verdict::HarnessError, None)
+        };
     }
     let said = exercising().find_map(|judged| {
-        judged.report.stopped_at.as_ref().map(|stopped_at| format!("{}: {stopped_at}", judged.report.id))
+        judged
+            .report
+            .stopped_at
+            .as_ref()
+            .map(|stopped_at| format!("{}: {stopped_at}", judged.report.id))
     });
-    ClauseReport { said, ..decide(Verdict::NotExercised, None) }
+    ClauseReport {
+        said,
+        ..decide(Verdict::NotExercised, None)
+    }
 }
 
 /// Why the clause can't concern a runner that does not declare what it hangs on.
 fn undeclared(clause: &Clause, facts: &RunFacts) -> Option<String> {
-    (clause.group() == "resume" && !facts.claims.resume).then(|| "the runner does not declare resume".to_owned())
+    (clause.group() == "resume" && !facts.claims.resume)
+        .then(|| "the runner does not declare resume".to_owned())
 }
 
 fn make(clause: &Clause, verdict: Verdict, found: Option<(&Judged, &FindingReport)>) -> ClauseReport {

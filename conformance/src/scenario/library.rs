@@ -48,13 +48,20 @@ impl Library {
     /// # Errors
     /// When something can't be read or is wrong.
     pub fn read(path: &Path) -> Result<Self, LibraryError> {
-        let root = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
+        let root = if path.is_dir() {
+            path
+        } else {
+            path.parent().unwrap_or(path)
+        };
         let mut files = Vec::new();
         collect(path, &mut files)?;
         files.sort();
         let mut scenarios = Vec::new();
         for file in files {
-            let text = std::fs::read_to_string(&file).map_err(|source| LibraryError::Io { path: file.clone(), source })?;
+            let text = std::fs::read_to_string(&file).map_err(|source| LibraryError::Io {
+                path: file.clone(),
+                source,
+            })?;
             let id = file.strip_prefix(root).unwrap_or(&file).with_extension("");
             scenarios.push(load(&id.to_string_lossy(), &file.to_string_lossy(), &text)?);
         }
@@ -63,7 +70,10 @@ impl Library {
 }
 
 fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), LibraryError> {
-    let error = |source| LibraryError::Io { path: path.to_owned(), source };
+    let error = |source| LibraryError::Io {
+        path: path.to_owned(),
+        source,
+    };
     if !path.is_dir() {
         files.push(path.to_owned());
         return Ok(());

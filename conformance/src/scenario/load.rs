@@ -47,10 +47,13 @@ struct File {
 /// When it is not a scenario, or names a clause, agent or gate that does not exist.
 pub fn load(id: &str, file: &str, text: &str) -> Result<Scenario, ScenarioError> {
     let deserializer = serde_yaml::Deserializer::from_str(text);
-    let parsed: File = serde_yaml::with::singleton_map_recursive::deserialize(deserializer).map_err(|error| {
-        let (line, column) = error.location().map_or((1, 1), |place| (place.line(), place.column()));
-        error_at(file, text, line, column, &error.to_string())
-    })?;
+    let parsed: File =
+        serde_yaml::with::singleton_map_recursive::deserialize(deserializer).map_err(|error| {
+            let (line, column) = error
+                .location()
+                .map_or((1, 1), |place| (place.line(), place.column()));
+            error_at(file, text, line, column, &error.to_string())
+        })?;
     let scenario = Scenario {
         id: id.to_owned(),
         title: parsed.title,
@@ -75,7 +78,12 @@ fn error_at(file: &str, text: &str, line: usize, column: usize, why: &str) -> Sc
         line,
         column,
         why: why.to_owned(),
-        text: text.lines().nth(line.saturating_sub(1)).unwrap_or_default().trim_end().to_owned(),
+        text: text
+            .lines()
+            .nth(line.saturating_sub(1))
+            .unwrap_or_default()
+            .trim_end()
+            .to_owned(),
     }
 }
 
@@ -88,9 +96,12 @@ struct Problem {
 /// Where a word stands in the text: the checks work on parsed values, which don't remember their line.
 fn place_of(text: &str, word: &str) -> (usize, usize) {
     let found = text.lines().enumerate().find_map(|(index, line)| {
-        let boundary = |character: Option<char>| character.is_none_or(|c| !c.is_alphanumeric() && c != '-' && c != '_');
+        let boundary =
+            |character: Option<char>| character.is_none_or(|c| !c.is_alphanumeric() && c != '-' && c != '_');
         line.match_indices(word)
-            .find(|(at, _)| boundary(line[..*at].chars().next_back()) && boundary(line[at + word.len()..].chars().next()))
+            .find(|(at, _)| {
+                boundary(line[..*at].chars().next_back()) && boundary(line[at + word.len()..].chars().next())
+            })
             .map(|(at, _)| (index + 1, line[..at].chars().count() + 1))
     });
     found.unwrap_or((1, 1))
@@ -98,18 +109,29 @@ fn place_of(text: &str, word: &str) -> (usize, usize) {
 
 fn check(scenario: &Scenario) -> Result<(), Problem> {
     if scenario.exercises.is_empty() {
-        return Err(Problem { why: "it exercises no clause".into(), word: "exercises".into() });
+        return Err(Problem {
+            why: "it exercises no clause".into(),
+            word: "exercises".into(),
+        });
     }
     for id in &scenario.exercises {
         if contract::clause(id).is_none() {
-            return Err(Problem { why: format!("there is no clause {id:?}"), word: id.clone() });
+            return Err(Problem {
+                why: format!("there is no clause {id:?}"),
+                word: id.clone(),
+            });
         }
     }
     let scripts = || std::iter::once(&scenario.agent).chain(scenario.agents.values());
     let mut gates = BTreeSet::new();
-    scripts().flat_map(action_lists).for_each(|actions| gates_of(actions, &mut gates));
+    scripts()
+        .flat_map(action_lists)
+        .for_each(|actions| gates_of(actions, &mut gates));
     if !matches!(scenario.steps.first(), Some(Step::Launch(_))) {
-        return Err(Problem { why: "the first step must be a launch".into(), word: "steps".into() });
+        return Err(Problem {
+            why: "the first step must be a launch".into(),
+            word: "steps".into(),
+        });
     }
     for step in &scenario.steps {
         match step {
@@ -117,7 +139,10 @@ fn check(scenario: &Scenario) -> Result<(), Problem> {
                 if let Some(name) = &launch.agent
                     && !scenario.agents.contains_key(name)
                 {
-                    return Err(Problem { why: format!("there is no agent {name:?} under `agents`"), word: name.clone() });
+                    return Err(Problem {
+                        why: format!("there is no agent {name:?} under `agents`"),
+                        word: name.clone(),
+                    });
                 }
             }
             Step::Release(gate) => gate_exists(&gates, gate)?,
@@ -131,9 +156,13 @@ fn check(scenario: &Scenario) -> Result<(), Problem> {
 fn check_condition(condition: &Condition, gates: &BTreeSet<String>) -> Result<(), Problem> {
     match condition {
         Condition::Gate(gate) => gate_exists(gates, gate),
-        Condition::Any(conditions) => conditions.iter().try_for_each(|condition| check_condition(condition, gates)),
+        Condition::Any(conditions) => conditions
+            .iter()
+            .try_for_each(|condition| check_condition(condition, gates)),
         Condition::Post(name) if !name.contains('/') => Err(Problem {
-            why: format!("a post is named by hook event and subtype, as Stop/cancelled; {name:?} has no slash"),
+            why: format!(
+                "a post is named by hook event and subtype, as Stop/cancelled; {name:?} has no slash"
+            ),
             word: name.clone(),
         }),
         _ => Ok(()),
@@ -144,7 +173,10 @@ fn gate_exists(gates: &BTreeSet<String>, gate: &str) -> Result<(), Problem> {
     if gates.contains(gate) {
         return Ok(());
     }
-    Err(Problem { why: format!("no agent of this scenario has a gate {gate:?}"), word: gate.to_owned() })
+    Err(Problem {
+        why: format!("no agent of this scenario has a gate {gate:?}"),
+        word: gate.to_owned(),
+    })
 }
 
 fn action_lists(script: &Script) -> impl Iterator<Item = &Vec<Action>> {
@@ -208,9 +240,17 @@ steps:
     #[test]
     fn errors_point_at_the_place() {
         let unknown_step = error(&GOOD.replace("  - release: answer", "  - relaese: answer"));
-        assert_eq!((unknown_step.line, unknown_step.text.as_str()), (18, "  - relaese: answer"), "{unknown_step}");
+        assert_eq!(
+            (unknown_step.line, unknown_step.text.as_str()),
+            (18, "  - relaese: answer"),
+            "{unknown_step}"
+        );
         let unknown_clause = error(&GOOD.replace("cancel.posted]", "cancel.postd]"));
-        assert_eq!((unknown_clause.line, unknown_clause.column), (3, 33), "{unknown_clause}");
+        assert_eq!(
+            (unknown_clause.line, unknown_clause.column),
+            (3, 33),
+            "{unknown_clause}"
+        );
         let unknown_gate = error(&GOOD.replace("release: answer", "release: door"));
         assert_eq!(unknown_gate.line, 18, "{unknown_gate}");
         let wrong_type = error(&GOOD.replace("quiet: 300ms", "quiet: soon"));

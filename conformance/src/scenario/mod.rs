@@ -13,7 +13,7 @@ use serde::Deserialize;
 pub use condition::{Condition, SeatState};
 pub use library::{Library, LibraryError};
 pub use load::{ScenarioError, load};
-pub use step::{EndpointFault, EndpointTold, Launch, Resume, Send, Step};
+pub use step::{EndpointFault, EndpointTold, Launch, Pieces, Resume, Send, Step};
 
 /// A scenario, checked: what it names exists.
 #[derive(Debug, Clone)]

@@ -19,8 +19,12 @@ pub enum Step {
     SendRaw(String),
     /// Pastes a text and presses no Enter.
     Paste(String),
+    /// The same with the bytes, paste markers included, written in pieces.
+    PasteInPieces(Pieces),
     /// Types a text key by key and presses no Enter.
     Type(String),
+    /// Several messages, each pasted and entered, in a single write: what piles up in front of a busy runner.
+    Burst(Vec<String>),
     /// Presses Enter for what was pasted or typed since the last Enter.
     Enter,
     /// Presses Ctrl-C.
@@ -69,6 +73,16 @@ pub enum Resume {
     Last,
     /// That one.
     Reference(String),
+}
+
+/// A text and how its bytes are cut.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pieces {
+    /// The text.
+    pub text: String,
+    /// Bytes in a piece; the runner mostly reads one piece at a time.
+    pub bytes: usize,
 }
 
 /// A message.

@@ -12,5 +12,7 @@ pub(crate) fn now() -> u64 {
 
 /// The wall clock, in nanoseconds since 1970.
 pub(crate) fn wall_now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
 }

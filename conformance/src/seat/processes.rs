@@ -18,7 +18,13 @@ pub(crate) struct ProcessInfo {
 pub(crate) fn descendants(root: u32) -> Vec<ProcessInfo> {
     let mut children: BTreeMap<u32, Vec<(ProcessInfo, bool)>> = BTreeMap::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+        let Some(pid) = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse::<u32>().ok())
+        else {
+            continue;
+        };
         if let Some((parent, info, dead)) = stat(pid) {
             children.entry(parent).or_default().push((info, dead));
         }
@@ -49,11 +55,27 @@ fn stat(pid: u32) -> Option<(u32, ProcessInfo, bool)> {
     let session = fields.next()?.parse().ok()?;
     let command = fs::read(format!("/proc/{pid}/cmdline"))
         .ok()
-        .map(|raw| String::from_utf8_lossy(&raw).split('\0').collect::<Vec<_>>().join(" ").trim().to_owned())
+        .map(|raw| {
+            String::from_utf8_lossy(&raw)
+                .split('\0')
+                .collect::<Vec<_>>()
+                .join(" ")
+                .trim()
+                .to_owned()
+        })
         .filter(|line| !line.is_empty())
         .unwrap_or_else(|| name.to_owned());
     let command = command.chars().take(200).collect();
-    Some((parent, ProcessInfo { pid, process_group, session, command }, matches!(state, "Z" | "X")))
+    Some((
+        parent,
+        ProcessInfo {
+            pid,
+            process_group,
+            session,
+            command,
+        },
+        matches!(state, "Z" | "X"),
+    ))
 }
 
 #[cfg(test)]
@@ -62,22 +84,36 @@ mod tests {
 
     #[test]
     fn a_child_of_a_child_is_found() {
-        let mut child = std::process::Command::new("sh").args(["-c", "sleep 600 & wait"]).spawn().unwrap();
+        let mut child = std::process::Command::new("sh")
+            .args(["-c", "sleep 600 & wait"])
+            .spawn()
+            .unwrap();
         // The shell prints nothing; its child is there once /proc shows it.
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
         let found = loop {
             let found = descendants(std::process::id());
-            if found.iter().any(|process| process.command.starts_with("sleep 600")) || std::time::Instant::now() > deadline
+            if found
+                .iter()
+                .any(|process| process.command.starts_with("sleep 600"))
+                || std::time::Instant::now() > deadline
             {
                 break found;
             }
             std::thread::yield_now();
         };
-        for process in found.iter().filter(|process| process.command.starts_with("sleep 600")) {
+        for process in found
+            .iter()
+            .filter(|process| process.command.starts_with("sleep 600"))
+        {
             let pid = rustix::process::Pid::from_raw(i32::try_from(process.pid).unwrap()).unwrap();
             rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
         }
         child.wait().unwrap();
-        assert!(found.iter().any(|process| process.command.starts_with("sleep 600")), "{found:?}");
+        assert!(
+            found
+                .iter()
+                .any(|process| process.command.starts_with("sleep 600")),
+            "{found:?}"
+        );
     }
 }

@@ -27,17 +27,28 @@ pub(crate) struct RecordWatch {
 
 impl RecordWatch {
     /// Watches `path`, whose folder exists. Must be called within a tokio runtime.
-    #[expect(deprecated, reason = "its successor is unsafe; an OwnedFd keeps its descriptor open, as that asks")]
+    #[expect(
+        deprecated,
+        reason = "its successor is unsafe; an OwnedFd keeps its descriptor open, as that asks"
+    )]
     pub(crate) fn new(path: &Path) -> io::Result<Self> {
         let folder = path.parent().unwrap_or(path);
         let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
         inotify::add_watch(
             &inotify,
             folder,
-            WatchFlags::CREATE | WatchFlags::MODIFY | WatchFlags::MOVED_TO | WatchFlags::MOVED_FROM | WatchFlags::DELETE,
+            WatchFlags::CREATE
+                | WatchFlags::MODIFY
+                | WatchFlags::MOVED_TO
+                | WatchFlags::MOVED_FROM
+                | WatchFlags::DELETE,
         )?;
         let name = path.file_name().unwrap_or_default().to_owned();
-        Ok(Self { inotify: AsyncFd::with_interest(inotify, Interest::READABLE)?, path: path.to_owned(), name })
+        Ok(Self {
+            inotify: AsyncFd::with_interest(inotify, Interest::READABLE)?,
+            path: path.to_owned(),
+            name,
+        })
     }
 
     /// The changes since the last call, at least one. Changes to other names in the folder are not told.
@@ -51,7 +62,9 @@ impl RecordWatch {
                     let mut changes = Vec::new();
                     loop {
                         let event = reader.next()?;
-                        let ours = event.file_name().is_some_and(|name| name.to_bytes() == self.name.as_bytes());
+                        let ours = event
+                            .file_name()
+                            .is_some_and(|name| name.to_bytes() == self.name.as_bytes());
                         if ours && let Some(change) = change(event.events()) {
                             changes.push(change);
                         }
@@ -69,7 +82,11 @@ impl RecordWatch {
 
     fn look(&self, change: RecordChange) -> RecordFact {
         if change == RecordChange::Removed {
-            return RecordFact { change, content: None, note: None };
+            return RecordFact {
+                change,
+                content: None,
+                note: None,
+            };
         }
         match read(&self.path) {
             Ok((bytes, cut)) => RecordFact {
@@ -77,7 +94,11 @@ impl RecordWatch {
                 content: Some(Bytes(bytes)),
                 note: cut.then(|| format!("longer than {KEPT} bytes; the rest is not kept")),
             },
-            Err(error) => RecordFact { change, content: None, note: Some(error.to_string()) },
+            Err(error) => RecordFact {
+                change,
+                content: None,
+                note: Some(error.to_string()),
+            },
         }
     }
 }
@@ -99,13 +120,22 @@ fn change(flags: ReadFlags) -> Option<RecordChange> {
 /// The file's beginning, and whether there is more. Nothing but a plain file is opened for long: a fifo must not
 /// hold the engine, a link must not lead it elsewhere.
 fn read(path: &Path) -> io::Result<(Vec<u8>, bool)> {
-    let file = rustix::fs::open(path, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?;
+    let file = rustix::fs::open(
+        path,
+        OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?;
     let kind = FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode);
     if kind != FileType::RegularFile {
-        return Err(io::Error::other(format!("the record is no plain file but {kind:?}")));
+        return Err(io::Error::other(format!(
+            "the record is no plain file but {kind:?}"
+        )));
     }
     let mut bytes = Vec::new();
-    io::Read::read_to_end(&mut io::Read::take(std::fs::File::from(file), KEPT as u64 + 1), &mut bytes)?;
+    io::Read::read_to_end(
+        &mut io::Read::take(std::fs::File::from(file), KEPT as u64 + 1),
+        &mut bytes,
+    )?;
     let cut = bytes.len() > KEPT;
     bytes.truncate(KEPT);
     Ok((bytes, cut))
@@ -135,7 +165,14 @@ mod tests {
         while kinds.len() < 3 {
             kinds.extend(watch.next().await.unwrap().into_iter().map(|fact| fact.change));
         }
-        assert_eq!(kinds, [RecordChange::Removed, RecordChange::Created, RecordChange::Modified]);
+        assert_eq!(
+            kinds,
+            [
+                RecordChange::Removed,
+                RecordChange::Created,
+                RecordChange::Modified
+            ]
+        );
     }
 
     #[tokio::test]
@@ -146,6 +183,9 @@ mod tests {
         rustix::fs::mkfifoat(rustix::fs::CWD, &path, Mode::RUSR | Mode::WUSR).unwrap();
         let changes = watch.next().await.unwrap();
         assert_eq!(changes[0].content, None);
-        assert!(changes[0].note.as_ref().unwrap().contains("no plain file"), "{changes:?}");
+        assert!(
+            changes[0].note.as_ref().unwrap().contains("no plain file"),
+            "{changes:?}"
+        );
     }
 }

@@ -19,7 +19,13 @@ impl Room {
         // Short on purpose: the path of a Unix socket has room for about a hundred bytes.
         let folder = tempfile::Builder::new().prefix("seatcheck-").tempdir()?;
         let room = Self { folder };
-        for path in [room.engine(), room.shims(), room.home(), room.temporary(), room.work()] {
+        for path in [
+            room.engine(),
+            room.shims(),
+            room.home(),
+            room.temporary(),
+            room.work(),
+        ] {
             fs::create_dir(&path)?;
             fs::set_permissions(&path, fs::Permissions::from_mode(0o700))?;
         }
@@ -104,9 +110,13 @@ mod tests {
         let room = Room::new().unwrap();
         let path = room.path().to_owned();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o077, 0);
-        room.write_shims(&["dsh".into()], Path::new("/opt/it's/seatcheck"), 2).unwrap();
+        room.write_shims(&["dsh".into()], Path::new("/opt/it's/seatcheck"), 2)
+            .unwrap();
         let shim = fs::read_to_string(room.shim("dsh")).unwrap();
-        assert!(shim.contains(r"'/opt/it'\''s/seatcheck'") && shim.contains("--label 2"), "{shim}");
+        assert!(
+            shim.contains(r"'/opt/it'\''s/seatcheck'") && shim.contains("--label 2"),
+            "{shim}"
+        );
         drop(room);
         assert!(!path.exists());
     }

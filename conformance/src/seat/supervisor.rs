@@ -53,10 +53,19 @@ pub(crate) struct Report {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum SupervisorFact {
     /// First of all.
-    Supervising { launch: u32 },
-    Started { pid: u32 },
-    NotStarted { why: String },
-    Exited { code: Option<i32>, signal: Option<i32> },
+    Supervising {
+        launch: u32,
+    },
+    Started {
+        pid: u32,
+    },
+    NotStarted {
+        why: String,
+    },
+    Exited {
+        code: Option<i32>,
+        signal: Option<i32>,
+    },
     /// No process of the seat is left.
     Empty,
     /// Left when the end was ordered, and killed.
@@ -110,7 +119,13 @@ async fn supervise(socket: &Path, launch: u32, on_terminal: bool) -> io::Result<
 
     let (orders, socket) = UnixStream::connect(socket).await?.into_split();
     let mut orders = BufReader::new(orders).lines();
-    let mut seat = Seat { socket, runner: None, runner_ended: false, on_terminal, empty_told: false };
+    let mut seat = Seat {
+        socket,
+        runner: None,
+        runner_ended: false,
+        on_terminal,
+        empty_told: false,
+    };
     let mut folder = None;
     seat.tell(SupervisorFact::Supervising { launch }).await?;
     loop {
@@ -146,7 +161,10 @@ async fn supervise(socket: &Path, launch: u32, on_terminal: bool) -> io::Result<
 
 impl Seat {
     async fn tell(&mut self, fact: SupervisorFact) -> io::Result<()> {
-        let mut line = serde_json::to_vec(&Report { at: clock::now(), fact })?;
+        let mut line = serde_json::to_vec(&Report {
+            at: clock::now(),
+            fact,
+        })?;
         line.push(b'\n');
         self.socket.write_all(&line).await
     }
@@ -166,7 +184,12 @@ impl Seat {
                 self.runner = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
                 Ok(())
             }
-            Err(error) => self.tell(SupervisorFact::NotStarted { why: error.to_string() }).await,
+            Err(error) => {
+                self.tell(SupervisorFact::NotStarted {
+                    why: error.to_string(),
+                })
+                .await
+            }
         }
     }
 
@@ -208,9 +231,16 @@ impl Seat {
         self.runner_ended = true;
         let code = status.exit_status();
         if code == Some(NOT_STARTED) {
-            self.tell(SupervisorFact::NotStarted { why: "the program can't be started".into() }).await?;
+            self.tell(SupervisorFact::NotStarted {
+                why: "the program can't be started".into(),
+            })
+            .await?;
         }
-        self.tell(SupervisorFact::Exited { code, signal: status.terminating_signal() }).await
+        self.tell(SupervisorFact::Exited {
+            code,
+            signal: status.terminating_signal(),
+        })
+        .await
     }
 
     /// The starter stands ready: give it the terminal and let it become the runner. A runner that stops itself
@@ -222,7 +252,10 @@ impl Seat {
         if self.on_terminal {
             rustix::termios::tcsetpgrp(rustix::stdio::stdin().as_fd(), pid)?;
         }
-        self.tell(SupervisorFact::Started { pid: pid.as_raw_nonzero().get().unsigned_abs() }).await?;
+        self.tell(SupervisorFact::Started {
+            pid: pid.as_raw_nonzero().get().unsigned_abs(),
+        })
+        .await?;
         rustix::process::kill_process(pid, Signal::CONT)?;
         Ok(())
     }

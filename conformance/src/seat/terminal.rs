@@ -7,8 +7,8 @@ use std::sync::Arc;
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::OpenptFlags;
 use rustix::termios::{LocalModes, Winsize};
-use tokio::io::unix::AsyncFd;
 use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 
 use crate::history::TerminalSettings;
 
@@ -25,18 +25,35 @@ impl Terminal {
     /// A new terminal of that size (rows, columns), echoing and in line mode as in a fresh pane, and its slave side.
     ///
     /// Must be called within a tokio runtime.
-    #[expect(deprecated, reason = "its successor is unsafe; an OwnedFd keeps its descriptor open, as that asks")]
+    #[expect(
+        deprecated,
+        reason = "its successor is unsafe; an OwnedFd keeps its descriptor open, as that asks"
+    )]
     pub(crate) fn open(size: (u16, u16)) -> io::Result<(Self, OwnedFd)> {
         let master = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
         rustix::pty::grantpt(&master)?;
         rustix::pty::unlockpt(&master)?;
-        let size = Winsize { ws_row: size.0, ws_col: size.1, ws_xpixel: 0, ws_ypixel: 0 };
+        let size = Winsize {
+            ws_row: size.0,
+            ws_col: size.1,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
         rustix::termios::tcsetwinsize(&master, size)?;
         let name = rustix::pty::ptsname(&master, Vec::new())?;
-        let slave = rustix::fs::open(&name, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())?;
+        let slave = rustix::fs::open(
+            &name,
+            OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC,
+            Mode::empty(),
+        )?;
         let flags = rustix::fs::fcntl_getfl(&master)?;
         rustix::fs::fcntl_setfl(&master, flags | OFlags::NONBLOCK)?;
-        Ok((Self { master: Arc::new(AsyncFd::new(master)?) }, slave))
+        Ok((
+            Self {
+                master: Arc::new(AsyncFd::new(master)?),
+            },
+            slave,
+        ))
     }
 
     /// The settings that the seat's programs gave it.
@@ -51,7 +68,10 @@ impl Terminal {
 
     /// Reads what the seat wrote; zero at the end, which on Linux is an error of its own.
     pub(crate) async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.master.async_io(Interest::READABLE, |fd| Ok(rustix::io::read(fd, &mut *buffer)?)).await;
+        let read = self
+            .master
+            .async_io(Interest::READABLE, |fd| Ok(rustix::io::read(fd, &mut *buffer)?))
+            .await;
         match read {
             Err(error) if error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error()) => Ok(0),
             other => other,
@@ -61,7 +81,10 @@ impl Terminal {
     /// Writes all of `bytes`, as fast as the seat takes them.
     pub(crate) async fn write_all(&self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
-            let written = self.master.async_io(Interest::WRITABLE, |fd| Ok(rustix::io::write(fd, bytes)?)).await?;
+            let written = self
+                .master
+                .async_io(Interest::WRITABLE, |fd| Ok(rustix::io::write(fd, bytes)?))
+                .await?;
             bytes = &bytes[written..];
         }
         Ok(())

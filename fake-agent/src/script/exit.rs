@@ -50,9 +50,38 @@ impl SignalName {
         }
     }
 
+    /// Its name as it is spelled on the command line and in a script.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Abrt => "ABRT",
+            Self::Hup => "HUP",
+            Self::Int => "INT",
+            Self::Kill => "KILL",
+            Self::Quit => "QUIT",
+            Self::Segv => "SEGV",
+            Self::Term => "TERM",
+            Self::Usr1 => "USR1",
+        }
+    }
+
     /// The number it has on this system, as in an exit status.
     #[must_use]
     pub fn number(self) -> i32 {
         self.signal().as_raw()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::ValueEnum;
+
+    use super::SignalName;
+
+    #[test]
+    fn a_name_is_spelled_alike_everywhere() {
+        for name in SignalName::value_variants() {
+            assert_eq!(serde_json::to_value(name).unwrap(), name.word());
+            assert_eq!(SignalName::from_str(name.word(), false).as_ref(), Ok(name));
+        }
     }
 }

@@ -9,8 +9,12 @@ use tokio::sync::{mpsc, watch};
 
 use super::Event;
 
-/// More waiting events than this, and reading from the agent pauses.
-const BACKLOG: usize = 1024;
+/// More waiting bytes than this, and reading from the agent pauses.
+const BACKLOG: usize = 4 * 1024 * 1024;
+
+/// What an event, or anything else that waits, weighs besides its text, in bytes. Generous, so that many
+/// small ones are bounded, too.
+const WEIGHT: usize = 1024;
 
 /// The harness's end.
 #[derive(Debug, Clone)]
@@ -45,19 +49,19 @@ pub(crate) fn channel() -> (EventSender, EventReceiver) {
 impl EventSender {
     /// Sends one event. After the seat's end nobody is there to hear it, which is fine.
     pub(crate) fn send(&self, event: Event) {
-        self.hold();
+        self.waiting.send_modify(|waiting| *waiting += weight(&event));
         let _ = self.events.send(event);
     }
 
     /// Counts something that still has to be worked off as if it were a waiting event, until it is released.
     pub(crate) fn hold(&self) {
-        self.waiting.send_modify(|waiting| *waiting += 1);
+        self.waiting.send_modify(|waiting| *waiting += WEIGHT);
     }
 
     /// What was held is done.
     pub(crate) fn release(&self) {
         self.waiting
-            .send_modify(|waiting| *waiting = waiting.saturating_sub(1));
+            .send_modify(|waiting| *waiting = waiting.saturating_sub(WEIGHT));
     }
 
     /// Waits until the seat has caught up.
@@ -73,9 +77,20 @@ impl EventReceiver {
     pub(crate) async fn receive(&mut self) -> Option<Event> {
         let event = self.events.recv().await?;
         self.waiting
-            .send_modify(|waiting| *waiting = waiting.saturating_sub(1));
+            .send_modify(|waiting| *waiting = waiting.saturating_sub(weight(&event)));
         Some(event)
     }
+}
+
+fn weight(event: &Event) -> usize {
+    let text = match event {
+        Event::Text(text) | Event::Tool(text) | Event::Status(text) | Event::Message(text) => text.len(),
+        Event::PermissionAsked(text) | Event::Unreachable(text) => text.len(),
+        Event::Final { answer } => answer.as_ref().map_or(0, String::len),
+        Event::Opened(_) | Event::Ready | Event::NotOpened(_) | Event::Turn => 0,
+        Event::Usage { .. } | Event::End(_) | Event::Exited(_) => 0,
+    };
+    WEIGHT + text
 }
 
 #[cfg(test)]
@@ -85,14 +100,17 @@ mod tests {
     #[tokio::test]
     async fn events_arrive_in_order_and_a_full_backlog_waits_for_the_seat() {
         let (sender, mut receiver) = channel();
-        for number in 0..BACKLOG {
+        for number in 0..BACKLOG / WEIGHT {
             sender.send(Event::Text(number.to_string()));
         }
         let mut room = std::pin::pin!(sender.room());
         let is_full = tokio::select! { biased; () = &mut room => false, () = std::future::ready(()) => true };
         assert!(is_full);
         assert_eq!(receiver.receive().await, Some(Event::Text("0".to_owned())));
-        room.await;
         assert_eq!(receiver.receive().await, Some(Event::Text("1".to_owned())));
+        while receiver.events.len() > 1 {
+            receiver.receive().await;
+        }
+        room.await;
     }
 }

@@ -10,6 +10,7 @@
 
 pub(crate) mod acp;
 pub(crate) mod events;
+mod exit;
 mod lines;
 pub(crate) mod process;
 
@@ -93,7 +94,7 @@ pub(crate) trait Adapter: Sized {
     fn interrupt(&mut self);
 
     /// Ends the harness, this hard. Answered by `Exited`.
-    fn kill(&mut self, force: Force);
+    async fn kill(&mut self, force: Force);
 
     /// Ends what is left of this work after the harness itself has exited. Returns when that is done.
     async fn reap(&mut self, work: &Work);

@@ -1,23 +1,19 @@
-//! The agent's process: a group of its own, lines in, lines out, stderr drained, its end observed.
+//! The agent's process: a group of its own, lines in, lines out.
 //!
 //! The agent leads its own process group. So a Ctrl-C in a cooked terminal can't reach it, and the group can
 //! be ended as a whole; but a hang-up of the terminal doesn't reach it either: the runner has to end it.
-//!
-//! An exit is reported only when the process itself was waited for. The end of its output is something else.
 
-use std::collections::VecDeque;
-use std::os::unix::process::ExitStatusExt;
-use std::process::{ExitStatus, Stdio};
-use std::sync::{Arc, PoisonError};
+use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use tokio::io::AsyncWriteExt;
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::sync::{Mutex, watch};
-use tokio::task::JoinHandle;
 
+use super::exit::{self, LastWords};
 use super::lines::{Line, LineReader};
 use super::{Event, EventSender, Exit, Force, Job, Work};
 use crate::edge::Crossing;
@@ -28,19 +24,20 @@ use crate::seat::lanes::Lanes;
 /// The longest line that is read from the agent.
 const LONGEST_LINE: usize = 64 * 1024 * 1024;
 
-/// The longest line and the most lines of stderr that are kept.
-const LONGEST_WORDS: usize = 1024;
-const LAST_WORDS: usize = 10;
-
-/// How long an exit waits for what the agent said before it. A child of its own may hold the pipe open for
-/// ever.
-const LAST_OUTPUT: Duration = Duration::from_millis(250);
-
 /// How long what is left of the group has after it was asked to end.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(700);
 
-/// Takes a line from the agent that has crossed the edge.
-pub(crate) type Inbound = Box<dyn Fn(&str) + Send + Sync>;
+/// What comes from the process, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Output {
+    /// A line that has crossed the edge.
+    Line(String),
+    /// The process was seen to end. What it said before has come before.
+    Exit(Exit),
+}
+
+/// Takes what comes from the process.
+pub(crate) type Inbound = Arc<dyn Fn(Output) + Send + Sync>;
 
 /// The lanes' way to the agent.
 pub(crate) struct AgentPort {
@@ -56,8 +53,8 @@ impl AgentPort {
     }
 
     /// Hands a line of the agent's to the adapter.
-    pub(crate) fn receive_line(&self, line: &str) {
-        (self.inbound)(line);
+    pub(crate) fn receive_line(&self, line: String) {
+        (self.inbound)(Output::Line(line));
     }
 
     /// Ends the agent, this hard.
@@ -110,31 +107,38 @@ pub(crate) fn start(
     let stdout = child.stdout.take().ok_or_else(broken)?;
     let stderr = child.stderr.take().ok_or_else(broken)?;
 
+    let stdin = AgentInput::new(stdin, events.clone());
     let port = AgentPort {
-        stdin: AgentInput::new(stdin, events.clone()),
-        inbound,
+        stdin,
+        inbound: Arc::clone(&inbound),
         group,
     };
     let work = port.work();
     lanes.connect_agent(port);
     let reading = tokio::spawn(carry_lines(stdout, Arc::clone(lanes), events.clone()));
-    let last_words = LastWords::default();
-    let draining = tokio::spawn(drain(stderr, Arc::clone(&last_words)));
-    tokio::spawn(watch_for_exit(
+    tokio::spawn(exit::watch(
         child,
-        Output {
-            reading,
-            draining,
-            last_words,
-        },
+        reading,
+        LastWords::of(stderr),
+        inbound,
         events.clone(),
     ));
     Ok(work)
 }
 
+/// Ends the agent, this hard.
+pub(crate) async fn kill(lanes: &Lanes, force: Force) {
+    let crossing = match force {
+        Force::Ask => Crossing::CloseAgentInput,
+        Force::Terminate => Crossing::TerminateAgent,
+        Force::Kill => Crossing::KillAgent,
+    };
+    lanes.pass(crossing).await;
+}
+
 /// Ends what is left of a group whose leader has exited: asks, waits a moment, kills. Returns at once if
 /// nothing is.
-pub(crate) async fn reap(work: &Work) {
+pub(crate) async fn reap(lanes: &Lanes, work: &Work) {
     let group = work.0["pgid"]
         .as_i64()
         .and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
@@ -142,10 +146,10 @@ pub(crate) async fn reap(work: &Work) {
     if test_kill_process_group(group) == Err(Errno::SRCH) {
         return;
     }
-    let _ = kill_process_group(group, Signal::TERM);
+    kill(lanes, Force::Terminate).await;
     // Processes that are not this one's children can't be waited for; their time is simply given to them.
     tokio::time::sleep(LEFTOVER_GRACE).await;
-    let _ = kill_process_group(group, Signal::KILL);
+    kill(lanes, Force::Kill).await;
 }
 
 /// The agent's stdin, which can be closed while a write to it waits.
@@ -219,74 +223,5 @@ async fn carry_lines(stdout: ChildStdout, lanes: Arc<Lanes>, events: EventSender
             }
             None => break,
         }
-    }
-}
-
-/// The last lines of stderr.
-type LastWords = Arc<std::sync::Mutex<VecDeque<String>>>;
-
-/// Reads stderr to its end, whatever comes, so that the agent never waits for it.
-async fn drain(stderr: ChildStderr, last_words: LastWords) {
-    let mut lines = LineReader::new(stderr, LONGEST_WORDS);
-    while let Some(Line::Whole(line) | Line::Cut(line)) = lines.next().await {
-        if line.iter().all(u8::is_ascii_whitespace) {
-            continue;
-        }
-        let mut last_words = last_words.lock().unwrap_or_else(PoisonError::into_inner);
-        if last_words.len() == LAST_WORDS {
-            last_words.pop_front();
-        }
-        last_words.push_back(String::from_utf8_lossy(&line).into_owned());
-    }
-}
-
-/// What is still read of an agent's output.
-struct Output {
-    reading: JoinHandle<()>,
-    draining: JoinHandle<()>,
-    last_words: LastWords,
-}
-
-/// Waits for the process itself, and tells it apart from the end of its output.
-async fn watch_for_exit(mut child: Child, mut output: Output, events: EventSender) {
-    // An agent that ends closes its output a moment before it can be waited for.
-    let output_ended = async {
-        let _ = (&mut output.reading).await;
-        tokio::time::sleep(LAST_OUTPUT).await;
-    };
-    let status = tokio::select! {
-        biased;
-        status = child.wait() => status,
-        () = output_ended => {
-            events.send(Event::Unreachable("the agent closed its output".into()));
-            child.wait().await
-        }
-    };
-    let last_output = async {
-        for task in [&mut output.reading, &mut output.draining] {
-            if !task.is_finished() {
-                let _ = task.await;
-            }
-        }
-    };
-    let _ = tokio::time::timeout(LAST_OUTPUT, last_output).await;
-    output.reading.abort();
-    // Waiting fails only if somebody else has waited for the child; then nothing was observed.
-    let Ok(status) = status else { return };
-    let last_words = output
-        .last_words
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .iter()
-        .cloned()
-        .collect();
-    events.send(Event::Exited(exit_of(status, last_words)));
-}
-
-fn exit_of(status: ExitStatus, last_words: Vec<String>) -> Exit {
-    Exit {
-        code: status.code(),
-        signal: status.signal(),
-        last_words,
     }
 }

@@ -172,7 +172,10 @@ fn terminal_bytes() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn any_cutting_gives_the_same_input(bytes in terminal_bytes(), cuts in proptest::collection::vec(0usize..200, 0..12)) {
+    fn any_cutting_gives_the_same_input(
+        bytes in terminal_bytes(),
+        cuts in proptest::collection::vec(0usize..200, 0..12),
+    ) {
         for source in [Source::Terminal, Source::Lines] {
             let mut whole = Decoder::new(source);
             let mut expected = whole.take(&bytes);

@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use tokio::signal::unix::SignalKind;
 use tokio::sync::{mpsc, watch};
 
 use crate::adapter::Force;
@@ -18,6 +19,7 @@ use crate::seat::activity::poster::{PostQueue, Waiting};
 use crate::seat::input::{Decoder, Input};
 use crate::seat::pane::Pane;
 use crate::seat::record;
+use crate::seat::shutdown::{Ending, Signals};
 use crate::seat::terminal::{Output, Terminal};
 
 /// What the lanes lead to.
@@ -32,7 +34,8 @@ pub(crate) struct Lanes {
     endpoint: Option<Endpoint>,
     record_path: Option<PathBuf>,
     agent: OnceLock<AgentPort>,
-    exit: watch::Sender<Option<i32>>,
+    ending: watch::Sender<Option<Ending>>,
+    input_ended: watch::Sender<bool>,
 }
 
 /// The parts that [`Lanes::new`] puts together.
@@ -60,7 +63,8 @@ impl Lanes {
             endpoint: parts.endpoint,
             record_path: parts.record_path,
             agent: OnceLock::new(),
-            exit: watch::Sender::new(None),
+            ending: watch::Sender::new(None),
+            input_ended: watch::Sender::new(false),
         }
     }
 
@@ -82,9 +86,14 @@ impl Lanes {
         &self.output
     }
 
-    /// Changes to a code when a crossing asks for the end of the seat.
-    pub(crate) fn exit_requests(&self) -> watch::Receiver<Option<i32>> {
-        self.exit.subscribe()
+    /// Tells when something that crossed asks for the end of the seat, and why.
+    pub(crate) fn ending(&self) -> watch::Receiver<Option<Ending>> {
+        self.ending.subscribe()
+    }
+
+    /// Tells when everything that was piped in has become input.
+    pub(crate) fn input_ended(&self) -> watch::Receiver<bool> {
+        self.input_ended.subscribe()
     }
 
     /// Takes one thing over the edge, and carries out what the edge makes of it.
@@ -113,6 +122,11 @@ impl Lanes {
                     .take(&bytes);
                 self.put_in(inputs).await;
             }
+            Crossing::EndOfInput => self.end_input().await,
+            Crossing::Signal(number) if number == SignalKind::interrupt().as_raw_value() => {
+                self.put_in(vec![Input::Abort { discarded: false }]).await;
+            }
+            Crossing::Signal(number) => self.end(Ending::Signal(number)),
             Crossing::Shown(bytes) => self.output.write(bytes).await,
             Crossing::TerminalRaw(raw) => self.tell_fault(self.terminal.set_raw(raw)),
             Crossing::ToAgent(line) => {
@@ -122,7 +136,7 @@ impl Lanes {
             }
             Crossing::FromAgent(line) => {
                 if let Some(agent) = self.agent.get() {
-                    agent.receive_line(&line);
+                    agent.receive_line(line);
                 }
             }
             Crossing::Post(body) => self.posts.push(Waiting::Crossed(body)),
@@ -143,28 +157,43 @@ impl Lanes {
             }
             Crossing::Pause(duration) => tokio::time::sleep(duration).await,
             Crossing::AwaitPosts => self.posts.settled().await,
+            Crossing::CloseAgentInput => self.end_agent(Force::Ask),
+            Crossing::TerminateAgent => self.end_agent(Force::Terminate),
             Crossing::KillAgent => self.end_agent(Force::Kill),
-            Crossing::Exit(code) => {
-                self.exit.send_replace(Some(code));
-            }
+            Crossing::Exit(code) => self.end(Ending::Requested(code)),
         }
     }
 
-    /// Ends the agent, this hard. Without one there is nothing to end.
-    pub(crate) fn end_agent(&self, force: Force) {
+    /// Asks for the end of the seat. What asked first counts.
+    fn end(&self, ending: Ending) {
+        self.ending.send_if_modified(|known| {
+            let is_first = known.is_none();
+            known.get_or_insert(ending);
+            is_first
+        });
+    }
+
+    /// Without an agent there is nothing to end.
+    fn end_agent(&self, force: Force) {
         if let Some(agent) = self.agent.get() {
             agent.end(force);
         }
     }
 
-    /// The end of what is typed.
-    pub(crate) async fn finish_typing(&self) {
+    async fn end_input(&self) {
         let inputs = self
             .decoder
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .finish();
         self.put_in(inputs).await;
+        // A terminal that has ended is gone. A pipe that has ended has said all it had to say, and gets its
+        // answers.
+        if self.terminal.is_terminal() {
+            self.end(Ending::EndOfInput);
+        } else {
+            self.input_ended.send_replace(true);
+        }
     }
 
     async fn put_in(&self, inputs: Vec<Input>) {
@@ -186,7 +215,15 @@ pub(crate) async fn carry_typing(lanes: Arc<Lanes>, mut reads: mpsc::Receiver<Ve
     while let Some(bytes) = reads.recv().await {
         lanes.pass(Crossing::Typed(bytes)).await;
     }
-    lanes.finish_typing().await;
+    lanes.pass(Crossing::EndOfInput).await;
+}
+
+/// The lane of signals, until the task is dropped.
+pub(crate) async fn carry_signals(lanes: Arc<Lanes>, mut signals: Signals) {
+    loop {
+        let number = signals.next().await;
+        lanes.pass(Crossing::Signal(number)).await;
+    }
 }
 
 /// The lane of what is shown: from the pane to the terminal, until the task is dropped.
@@ -195,5 +232,77 @@ pub(crate) async fn carry_shown(lanes: Arc<Lanes>, pane: Arc<Pane>) {
         let bytes = pane.next().await;
         lanes.pass(Crossing::Shown(bytes)).await;
         pane.carried();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seat::input::Source;
+    use serde_json::json;
+
+    /// Gives back what it was told to, whatever crosses.
+    struct Instead(Vec<Crossing>);
+
+    impl Edge for Instead {
+        fn cross(&mut self, _: Crossing) -> Vec<Crossing> {
+            self.0.clone()
+        }
+    }
+
+    fn lanes(instead: Vec<Crossing>, record_path: Option<PathBuf>) -> (Arc<Lanes>, mpsc::Receiver<Input>) {
+        let (sender, inputs) = mpsc::channel(16);
+        let lanes = Lanes::new(Parts {
+            edge: Box::new(Instead(instead)),
+            terminal: Terminal::find().unwrap(),
+            output: Output::start().unwrap(),
+            pane: Arc::new(Pane::new(false)),
+            decoder: Decoder::new(Source::Terminal),
+            inputs: sender,
+            endpoint: None,
+            record_path,
+        });
+        (Arc::new(lanes), inputs)
+    }
+
+    #[tokio::test]
+    async fn what_the_edge_returns_happens_in_order_whatever_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("record.json");
+        let instead = vec![
+            Crossing::Record(b"first, and longer".to_vec()),
+            Crossing::RecordInPlace(b"second".to_vec()),
+            Crossing::Typed(b"one\r".to_vec()),
+            Crossing::Signal(2),
+            Crossing::Post(json!({"sequence": 1})),
+            Crossing::Exit(3),
+            Crossing::Signal(15),
+        ];
+        let (lanes, mut inputs) = lanes(instead, Some(path.clone()));
+        lanes.pass(Crossing::Typed(b"never typed\r".to_vec())).await;
+        assert_eq!(std::fs::read(&path).unwrap(), b"second");
+        assert_eq!(inputs.recv().await, Some(Input::Block("one".to_owned())));
+        assert_eq!(inputs.recv().await, Some(Input::Abort { discarded: false }));
+        assert!(inputs.is_empty());
+        assert!(!lanes.posts().is_settled());
+        assert_eq!(
+            *lanes.ending().borrow(),
+            Some(Ending::Requested(3)),
+            "the first request counts"
+        );
+    }
+
+    #[tokio::test]
+    async fn nothing_returned_is_nothing_done() {
+        let (lanes, inputs) = lanes(Vec::new(), None);
+        for crossing in [
+            Crossing::Typed(b"one\r".to_vec()),
+            Crossing::Signal(15),
+            Crossing::EndOfInput,
+        ] {
+            lanes.pass(crossing).await;
+        }
+        assert!(inputs.is_empty());
+        assert_eq!(*lanes.ending().borrow(), None);
     }
 }

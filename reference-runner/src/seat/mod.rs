@@ -69,6 +69,10 @@ impl<A: Adapter> Seat<A> {
     /// Opens the conversation, or reopens the one that OpenRig asks for. A new one begins with the first
     /// input.
     fn open(&mut self) {
+        if self.facts.endpoint.is_none() {
+            self.pane
+                .notice("no activity endpoint is known: nothing is reported to OpenRig");
+        }
         match self.facts.resume_reference.clone() {
             Some(reference) => self.adapter.reopen(&reference),
             None => {

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinHandle;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use super::Seat;
@@ -12,7 +11,7 @@ use super::activity::poster;
 use super::input::{Decoder, Input, Source};
 use super::lanes::{self, Lanes, Parts};
 use super::pane::Pane;
-use super::shutdown::{self, Ending, Stop, Stops};
+use super::shutdown::{self, Ending, Signals};
 use super::terminal::{self, Output, Terminal};
 use crate::adapter::acp::Acp;
 use crate::adapter::{Adapter, EventReceiver, Job, Refusal, Work, events};
@@ -44,7 +43,7 @@ pub(crate) fn run(options: Options, mut edge: Box<dyn Edge>) -> Result<u8, Error
 
 async fn run_seat<A: Adapter>(facts: LaunchFacts, edge: Box<dyn Edge>) -> Result<u8, Error> {
     // Watched before anything is started: a stop that comes early must still end the agent.
-    let stops = Stops::watch()?;
+    let signals = Signals::watch()?;
     let terminal = Terminal::find()?;
     let is_terminal = terminal.is_terminal();
     let pane = Arc::new(Pane::new(is_terminal));
@@ -73,24 +72,22 @@ async fn run_seat<A: Adapter>(facts: LaunchFacts, edge: Box<dyn Edge>) -> Result
         lanes.pass(Crossing::TerminalRaw(true)).await;
         pane.codes(terminal::PASTE_ON);
     }
-    let typing = tokio::spawn(lanes::carry_typing(
+    tokio::spawn(lanes::carry_signals(Arc::clone(&lanes), signals));
+    tokio::spawn(lanes::carry_typing(
         Arc::clone(&lanes),
         terminal::start_reading()?,
     ));
     let code = match start_agent::<A>(&facts, &lanes, &pane) {
         Ok((adapter, work, events)) => {
-            let seat = Seat::new(adapter, work, facts, Arc::clone(&lanes), Arc::clone(&pane));
-            let exit_requests = lanes.exit_requests();
+            let inlets = Inlets {
+                events,
+                inputs,
+                ending: lanes.ending(),
+                input_ended: lanes.input_ended(),
+            };
             live(
-                seat,
-                Inlets {
-                    events,
-                    inputs,
-                    typing,
-                    stops,
-                    exit_requests,
-                    is_terminal,
-                },
+                Seat::new(adapter, work, facts, Arc::clone(&lanes), Arc::clone(&pane)),
+                inlets,
             )
             .await
         }
@@ -131,15 +128,12 @@ fn start_agent<A: Adapter>(
     Ok((adapter, work, receiver))
 }
 
-/// Everything that the seat's loop listens to.
+/// What the seat's loop listens to.
 struct Inlets {
     events: EventReceiver,
     inputs: mpsc::Receiver<Input>,
-    /// Ends when everything typed has become input.
-    typing: JoinHandle<()>,
-    stops: Stops,
-    exit_requests: watch::Receiver<Option<i32>>,
-    is_terminal: bool,
+    ending: watch::Receiver<Option<Ending>>,
+    input_ended: watch::Receiver<bool>,
 }
 
 /// The seat's life, from opening the conversation to its exit code.
@@ -157,12 +151,8 @@ async fn listen<A: Adapter>(seat: &mut Seat<A>, inlets: &mut Inlets) -> Ending {
     let mut input_has_ended = false;
     loop {
         tokio::select! {
-            stop = inlets.stops.next() => match stop {
-                Stop::Abort => seat.take_input(Input::Abort { discarded: false }),
-                Stop::Signal(number) => return Ending::Signal(number),
-            },
-            Ok(requested) = inlets.exit_requests.wait_for(Option::is_some) => {
-                return Ending::Requested(requested.unwrap_or_default());
+            Ok(ending) = inlets.ending.wait_for(Option::is_some) => {
+                return ending.unwrap_or(Ending::EndOfInput);
             }
             Some(event) = inlets.events.receive() => {
                 seat.take_event(event).await;
@@ -171,20 +161,11 @@ async fn listen<A: Adapter>(seat: &mut Seat<A>, inlets: &mut Inlets) -> Ending {
                 }
             }
             Some(input) = inlets.inputs.recv() => seat.take_input(input),
-            _ = &mut inlets.typing, if !input_has_ended => {
-                input_has_ended = true;
-                while let Ok(input) = inlets.inputs.try_recv() {
-                    seat.take_input(input);
-                }
-                // A terminal that has ended is gone. A pipe that has ended has said all it had to say.
-                if inlets.is_terminal {
-                    return Ending::EndOfInput;
-                }
-            }
+            Ok(_) = inlets.input_ended.wait_for(|ended| *ended), if !input_has_ended => input_has_ended = true,
             _ = beats.tick() => seat.beat(),
             _ = reminders.tick() => seat.remind(),
         }
-        if input_has_ended && seat.turns.is_drained() {
+        if input_has_ended && inlets.inputs.is_empty() && seat.turns.is_drained() {
             return Ending::EndOfInput;
         }
     }

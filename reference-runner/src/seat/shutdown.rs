@@ -41,23 +41,16 @@ pub(crate) enum Ending {
     Requested(i32),
 }
 
-/// What a signal means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stop {
-    /// An interrupt is what Ctrl-C gives where the terminal is not raw: it cancels a turn and ends nothing.
-    Abort,
-    Signal(i32),
-}
-
-/// The signals that are watched.
-pub(crate) struct Stops {
+/// The signals that are watched: those that ask for the end, and the interrupt, which is what Ctrl-C gives
+/// where the terminal is not raw.
+pub(crate) struct Signals {
     hangup: Signal,
     terminate: Signal,
     quit: Signal,
     interrupt: Signal,
 }
 
-impl Stops {
+impl Signals {
     /// Watches from now on; none of these signals ends the process by itself any more.
     pub(crate) fn watch() -> Result<Self, Error> {
         let watch = |kind| signal(kind).map_err(Error::Signals);
@@ -69,15 +62,15 @@ impl Stops {
         })
     }
 
-    /// The next signal.
-    pub(crate) async fn next(&mut self) -> Stop {
-        let signal = |kind: SignalKind| Stop::Signal(kind.as_raw_value());
-        tokio::select! {
-            _ = self.hangup.recv() => signal(SignalKind::hangup()),
-            _ = self.terminate.recv() => signal(SignalKind::terminate()),
-            _ = self.quit.recv() => signal(SignalKind::quit()),
-            _ = self.interrupt.recv() => Stop::Abort,
-        }
+    /// The number of the next signal.
+    pub(crate) async fn next(&mut self) -> i32 {
+        let kind = tokio::select! {
+            _ = self.hangup.recv() => SignalKind::hangup(),
+            _ = self.terminate.recv() => SignalKind::terminate(),
+            _ = self.quit.recv() => SignalKind::quit(),
+            _ = self.interrupt.recv() => SignalKind::interrupt(),
+        };
+        kind.as_raw_value()
     }
 }
 
@@ -98,15 +91,15 @@ pub(crate) async fn end<A: Adapter>(seat: &mut Seat<A>, events: &mut EventReceiv
         }
         LAST_POSTS
     };
-    seat.adapter.reap(&seat.work).await;
-    let _ = timeout(time_for_posts, seat.lanes.posts().settled()).await;
+    let last_posts = timeout(time_for_posts, seat.lanes.posts().settled());
+    let _ = tokio::join!(seat.adapter.reap(&seat.work), last_posts);
     exit_code(ending, seat.exit.as_ref())
 }
 
 /// Ends the agent step by step. None if its exit was not seen even after the last one.
 async fn end_agent<A: Adapter>(adapter: &mut A, events: &mut EventReceiver) -> Option<Exit> {
     for (force, time) in STEPS {
-        adapter.kill(force);
+        adapter.kill(force).await;
         if let Ok(exit) = timeout(time, wait_for_exit(events)).await {
             return exit;
         }

@@ -323,7 +323,9 @@ proptest! {
                                 prop_assert_eq!(turn, accepted);
                                 is_held = false;
                             }
-                            Fact::TurnEnded { turn } | Fact::Cancelled { turn } | Fact::TurnFailed { turn } => {
+                            Fact::TurnEnded { turn }
+                            | Fact::Cancelled { turn }
+                            | Fact::TurnFailed { turn } => {
                                 prop_assert!(!is_held && turn == accepted && turn > ended);
                                 ended = turn;
                             }

@@ -25,6 +25,9 @@ while IFS= read -r line; do
           turn=$id
           echo '{"jsonrpc":"2.0","id":0,"method":"session/request_permission","params":{"sessionId":"s/ü-1","toolCall":{"toolCallId":"call-1","title":"rm -rf /"},"options":[]}}' ;;
         *leave*) exit 7 ;;
+        *goodbye*)
+          answer "$id" '"result":{"stopReason":"end_turn"}'
+          exit 0 ;;
         *) answer "$id" '"result":{"stopReason":"end_turn"}' ;;
       esac ;;
     *'"method":"session/cancel"'*) answer "$turn" '"result":{"stopReason":"cancelled"}' ;;

@@ -13,8 +13,8 @@ mod wire;
 
 pub use blocks::Block;
 pub use launch::LaunchView;
-pub(crate) use pane::squeezed;
 pub use pane::Screen;
+pub(crate) use pane::squeezed;
 pub use posts::{Post, PostKind};
 pub use prompts::{Ending, Prompt};
 pub use records::RecordVersion;

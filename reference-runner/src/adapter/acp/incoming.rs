@@ -13,7 +13,11 @@ use serde_json::Value;
 
 use super::link::Link;
 use super::permission::ToolCalls;
-use crate::adapter::{Event, EventSender};
+use crate::adapter::{Event, EventSender, Exit};
+
+/// The notification by which the transport marks the end of what an ended agent said. An agent that sends one
+/// of this name itself says nothing by it.
+pub(super) const EXIT_MARK: &str = "_reference-runner/exit";
 
 /// The longest answer that is kept whole.
 const LONGEST_ANSWER: usize = 1024 * 1024;
@@ -29,11 +33,31 @@ struct State {
     tool_calls: ToolCalls,
     /// The answer of the turn under way, while it is not too long.
     answer: Option<String>,
+    /// How the agent's process ended, until that was told.
+    exit: Option<Exit>,
 }
 
 impl Heard {
     pub(super) fn new() -> Self {
         Self::default()
+    }
+
+    /// Keeps how the agent's process ended, to be told when everything it said was heard.
+    pub(super) fn set_exit(&self, exit: Exit) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).exit = Some(exit);
+    }
+
+    /// Tells the exit, if there was one.
+    pub(super) fn tell_exit(&self, events: &EventSender) {
+        let exit = self
+            .state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .exit
+            .take();
+        if let Some(exit) = exit {
+            events.send(Event::Exited(exit));
+        }
     }
 
     /// A turn begins: its answer starts from nothing.
@@ -78,8 +102,10 @@ pub(super) fn handle(
             Ok(())
         }
         Dispatch::Notification(notification) => {
-            if notification.method == "session/update" {
-                take_update(&notification.params, link, heard, events);
+            match notification.method.as_str() {
+                "session/update" => take_update(&notification.params, link, heard, events),
+                EXIT_MARK => heard.tell_exit(events),
+                _ => {}
             }
             Ok(())
         }

@@ -74,10 +74,10 @@ impl Adapter for Acp {
     }
 
     fn start(job: Job, lanes: Arc<Lanes>, events: EventSender) -> Result<(Self, Work), Error> {
-        let (inbound, channel) = transport::start(Arc::clone(&lanes), events.clone());
-        let work = process::start(&job, &lanes, &events, Box::new(inbound))?;
         let link = Arc::new(Link::new());
         let heard = Arc::new(Heard::new());
+        let (inbound, channel) = transport::start(Arc::clone(&lanes), Arc::clone(&heard), events.clone());
+        let work = process::start(&job, &lanes, &events, inbound)?;
         link::drive(channel, &link, &heard, &events);
         let adapter = Self {
             job,
@@ -141,12 +141,12 @@ impl Adapter for Acp {
         }
     }
 
-    fn kill(&mut self, force: Force) {
-        self.lanes.end_agent(force);
+    async fn kill(&mut self, force: Force) {
+        process::kill(&self.lanes, force).await;
     }
 
     async fn reap(&mut self, work: &Work) {
-        process::reap(work).await;
+        process::reap(&self.lanes, work).await;
     }
 }
 

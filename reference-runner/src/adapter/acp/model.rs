@@ -109,7 +109,8 @@ mod tests {
 
     #[test]
     fn the_older_list_is_used_where_that_is_all_there_is() {
-        let opened = json!({"configOptions": null, "models": {"availableModels": [{"modelId": "m-1", "name": "One"}]}});
+        let models = json!({"availableModels": [{"modelId": "m-1", "name": "One"}]});
+        let opened = json!({"configOptions": null, "models": models});
         assert_eq!(choose(&opened, "One"), Choice::Model { id: "m-1".into() });
         assert_eq!(choose(&opened, "Two"), Choice::NotAmongOffered);
     }

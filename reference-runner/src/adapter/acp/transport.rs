@@ -11,6 +11,8 @@ use std::sync::Arc;
 use agent_client_protocol::{Channel, RawJsonRpcMessage, TransportFrame};
 use serde_json::{Map, Value, json};
 
+use super::incoming::{EXIT_MARK, Heard};
+use crate::adapter::process::{Inbound, Output};
 use crate::adapter::{Event, EventSender};
 use crate::edge::Crossing;
 use crate::seat::lanes::Lanes;
@@ -19,39 +21,45 @@ use crate::seat::lanes::Lanes;
 const INTERNAL_ERROR: i64 = -32603;
 
 /// What a line from the agent is.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Eq)]
 enum Received {
     /// A JSON-RPC message, mended where that was safe.
-    Message(Value),
+    Message(RawJsonRpcMessage),
     /// Something else.
     Noise,
     Blank,
 }
 
-/// Makes a transport: what takes the agent's lines, and the end of the channel that the SDK drives. Spawns
+/// Makes a transport: what takes the agent's output, and the end of the channel that the SDK drives. Spawns
 /// the lane of lines to the agent.
-pub(super) fn start(
-    lanes: Arc<Lanes>,
-    events: EventSender,
-) -> (impl Fn(&str) + Send + Sync + 'static, Channel) {
+pub(super) fn start(lanes: Arc<Lanes>, heard: Arc<Heard>, events: EventSender) -> (Inbound, Channel) {
     let (ours, sdks) = Channel::duplex();
     let (mut outgoing, incoming) = ours.into_parts();
     let inbound_events = events.clone();
-    let inbound = move |line: &str| match read(line) {
-        Received::Message(value) => match serde_json::from_value::<RawJsonRpcMessage>(value) {
+    let inbound = move |output: Output| match output {
+        Output::Line(line) => match read(&line) {
             // The SDK is gone only when the seat is ending.
-            Ok(message) => drop(incoming.unbounded_send(TransportFrame::Single(message))),
-            Err(_) => inbound_events.send(Event::Status(format!("agent's stdout: {line}"))),
+            Received::Message(message) => drop(incoming.unbounded_send(TransportFrame::Single(message))),
+            Received::Noise => inbound_events.send(Event::Status(format!("agent's stdout: {line}"))),
+            Received::Blank => {}
         },
-        Received::Noise => inbound_events.send(Event::Status(format!("agent's stdout: {line}"))),
-        Received::Blank => {}
+        Output::Exit(exit) => {
+            // The exit goes through the SDK, too: what the agent said before it must be heard before it.
+            heard.set_exit(exit);
+            let mark = RawJsonRpcMessage::notification(EXIT_MARK.into(), Value::Null);
+            let is_sent =
+                mark.is_ok_and(|mark| incoming.unbounded_send(TransportFrame::Single(mark)).is_ok());
+            if !is_sent {
+                heard.tell_exit(&inbound_events);
+            }
+        }
     };
     tokio::spawn(async move {
         while let Ok(frame) = outgoing.recv().await {
             carry_out(&lanes, &events, frame).await;
         }
     });
-    (inbound, sdks)
+    (Arc::new(inbound), sdks)
 }
 
 /// One step of the lane of lines to the agent.
@@ -84,13 +92,12 @@ fn read(line: &str) -> Received {
     };
     if object.contains_key("method") {
         mend_call(&mut object);
-        Received::Message(Value::Object(object))
     } else if object.contains_key("id") && (object.contains_key("result") || object.contains_key("error")) {
         mend_answer(&mut object);
-        Received::Message(Value::Object(object))
     } else {
-        Received::Noise
+        return Received::Noise;
     }
+    serde_json::from_value(Value::Object(object)).map_or(Received::Noise, Received::Message)
 }
 
 /// A call needs its version, and parameters that are none are none.
@@ -142,10 +149,10 @@ fn mended_error(error: Value) -> Value {
 mod tests {
     use super::*;
 
-    fn message(line: &str) -> Option<RawJsonRpcMessage> {
+    fn message(line: &str) -> Value {
         match read(line) {
-            Received::Message(value) => serde_json::from_value(value).ok(),
-            Received::Noise | Received::Blank => None,
+            Received::Message(message) => serde_json::to_value(message).unwrap(),
+            other => panic!("{line}: {other:?}"),
         }
     }
 
@@ -170,10 +177,7 @@ mod tests {
     fn ids_of_every_kind_pass_unchanged() {
         for id in ["0", "-7", r#""""#, r#""text""#, "null", "9007199254740993"] {
             let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"_x/y","params":{{}}}}"#);
-            let Some(RawJsonRpcMessage::Request(request)) = message(&line) else {
-                panic!("{line}")
-            };
-            assert_eq!(serde_json::to_string(&request.id).unwrap(), id);
+            assert_eq!(message(&line)["id"].to_string(), id);
         }
     }
 
@@ -184,39 +188,26 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":1,"method":"x","params":"text","result":null,"extra":1}"#,
             r#"{"jsonrpc":"1.0","id":1,"method":"x","params":null}"#,
         ] {
-            assert!(
-                matches!(message(line), Some(RawJsonRpcMessage::Request(_))),
-                "{line}"
-            );
+            let message = message(line);
+            assert!(message["method"].is_string() && message["id"] == 1, "{message}");
         }
     }
 
     #[test]
     fn sloppy_answers_are_answers() {
-        let mended = |line: &str| match read(line) {
-            Received::Message(value) => value,
-            other => panic!("{line}: {other:?}"),
-        };
-        assert_eq!(
-            mended(r#"{"id":"a","result":null,"error":null}"#),
-            json!({"jsonrpc":"2.0","id":"a","result":null})
-        );
-        assert_eq!(
-            mended(r#"{"jsonrpc":"2.0","id":"a","result":null,"error":"no"}"#)["error"],
-            json!({"code": INTERNAL_ERROR, "message": "no"})
-        );
-        assert_eq!(
-            mended(r#"{"jsonrpc":"2.0","id":"a","error":{"code":1.5,"data":{"x":1}}}"#)["error"],
-            json!({"code": INTERNAL_ERROR, "message": "the agent gave no reason", "data": {"x": 1}})
-        );
+        let no_result = message(r#"{"id":"a","result":null,"error":null}"#);
+        assert_eq!(no_result, json!({"jsonrpc": "2.0", "id": "a", "result": null}));
+        let text = message(r#"{"jsonrpc":"2.0","id":"a","result":null,"error":"no"}"#);
+        assert_eq!(text["error"], json!({"code": INTERNAL_ERROR, "message": "no"}));
+        let fraction = message(r#"{"jsonrpc":"2.0","id":"a","error":{"code":1.5,"data":{"x":1}}}"#);
+        let expected =
+            json!({"code": INTERNAL_ERROR, "message": "the agent gave no reason", "data": {"x": 1}});
+        assert_eq!(fraction["error"], expected);
         for line in [
             r#"{"id":"a","error":{"code":99999999999,"message":"m"}}"#,
             r#"{"id":"a","error":{}}"#,
         ] {
-            assert!(
-                matches!(message(line), Some(RawJsonRpcMessage::Response(_))),
-                "{line}"
-            );
+            assert_eq!(message(line)["error"]["code"], INTERNAL_ERROR);
         }
     }
 }

@@ -130,7 +130,7 @@ impl Outage {
                 self.is_on = true;
                 self.pane.error(
                     &format!("an activity report did not arrive: {fault}"),
-                    "this seat may read wrong in OpenRig until reports arrive again; the agent is not affected",
+                    "until reports arrive again this seat may read wrong; its agent is not affected",
                 );
             }
             Ok(()) | Err(_) => {}

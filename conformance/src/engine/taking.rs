@@ -1,0 +1,280 @@
+//! Taking in: every observation becomes an event of the history, and moves what is known of the seat.
+
+use fake_agent::control;
+use fake_openrig::endpoint::{self, Exchange};
+use fake_openrig::post::Post;
+use fake_openrig::record::LaunchRecord;
+use tokio::net::unix::OwnedWriteHalf;
+
+use super::driver::{ConnectedAgent, Driver};
+use super::lanes::{Observation, Seen};
+use super::observed::in_words;
+use crate::history::{Authorization, Bytes, Fact, Pane, PostEnd, PostFact, Process, Wire};
+use crate::seat::clock;
+use crate::seat::supervisor::SupervisorFact;
+
+impl Driver<'_> {
+    pub(super) fn take_now(&mut self, Observation { at, what }: Observation) {
+        match what {
+            Seen::Output(bytes) => {
+                self.record_at(at, Fact::Pane(Pane::Output { bytes: Bytes(bytes) }));
+                let on = self.observed.screen.bracketed_paste();
+                if on != self.bracketed {
+                    self.bracketed = on;
+                    self.record_at(at, Fact::Pane(Pane::BracketedPaste { on }));
+                }
+            }
+            Seen::PaneClosed => self.record_at(at, Fact::Pane(Pane::Closed)),
+            Seen::SupervisorCame(orders) => {
+                if let Some(running) = &mut self.running {
+                    running.orders = Some(orders);
+                }
+            }
+            Seen::Supervisor(fact) => self.take_supervisor(at, fact),
+            Seen::SupervisorGone => {
+                if let Some(running) = &mut self.running {
+                    if !running.ended {
+                        self.fault = Some("the seat's supervisor was killed".into());
+                    }
+                    running.ended = true;
+                }
+            }
+            Seen::AgentCame { agent, hello, orders } => self.take_agent(at, agent, *hello, orders),
+            Seen::Agent { agent, fact } => self.take_agent_fact(at, agent, fact),
+            Seen::AgentGone { agent } => {
+                if let Some(gone) = self.agents.remove(&agent) {
+                    self.record_at(at, Fact::Wire(Wire::AgentEnded { agent: gone.number }));
+                }
+            }
+            Seen::Exchange(exchange) => self.take_exchange(exchange),
+            Seen::Record(fact) => {
+                if let (Some(content), Some(expected), Some(reading)) =
+                    (&fact.content, &self.expected, &mut self.reading)
+                {
+                    reading.record(&LaunchRecord::read(&content.0, expected));
+                }
+                self.record_at(at, Fact::Record(fact));
+                self.tell_reading();
+            }
+        }
+        self.tell_settings();
+    }
+
+    pub(super) fn take_supervisor(&mut self, at: u64, fact: SupervisorFact) {
+        let Some(running) = &mut self.running else { return };
+        let told = match fact {
+            SupervisorFact::Supervising { .. } => return,
+            SupervisorFact::Started { pid } => {
+                running.started = true;
+                Process::RunnerStarted { pid }
+            }
+            SupervisorFact::NotStarted { why } => {
+                running.started = true;
+                Process::RunnerNotStarted { why }
+            }
+            SupervisorFact::Exited { code, signal } => {
+                running.started = true;
+                Process::RunnerExited { code, signal }
+            }
+            SupervisorFact::Empty => {
+                running.empty = true;
+                return;
+            }
+            SupervisorFact::Survivor(process) => Process::Survivor {
+                pid: process.pid,
+                process_group: process.process_group,
+                session: process.session,
+                command: process.command,
+            },
+            SupervisorFact::Ended => {
+                running.ended = true;
+                return;
+            }
+        };
+        self.record_at(at, Fact::Process(told));
+    }
+
+    pub(super) fn take_agent(&mut self, at: u64, agent: u64, hello: control::Hello, orders: OwnedWriteHalf) {
+        self.agents_of_launch += 1;
+        let number = self.agents_of_launch;
+        let text = |bytes: &control::Bytes| String::from_utf8_lossy(bytes.as_slice()).into_owned();
+        self.record_at(
+            at,
+            Fact::Wire(Wire::AgentStarted {
+                agent: number,
+                pid: hello.pid,
+                arguments: hello.arguments.iter().map(text).collect(),
+                environment: hello
+                    .environment
+                    .iter()
+                    .map(|(name, value)| (name.clone(), text(value)))
+                    .collect(),
+            }),
+        );
+        let connected = ConnectedAgent { number, orders };
+        let script = control::Order::Script(Box::new(self.script.clone()));
+        // Small enough for the socket's buffer, so that this never waits; if it can't be sent the agent is gone.
+        let mut line = serde_json::to_vec(&script).unwrap_or_default();
+        line.push(b'\n');
+        match connected.orders.try_write(&line) {
+            Ok(written) if written == line.len() => {
+                self.agents.insert(agent, connected);
+            }
+            Ok(_) => self.fault = Some("the agent's script is too long for its socket".into()),
+            Err(_) => self.record_at(at, Fact::Wire(Wire::AgentEnded { agent: number })),
+        }
+    }
+
+    pub(super) fn take_agent_fact(&mut self, at: u64, agent: u64, fact: control::Fact) {
+        let Some(agent) = self.agents.get(&agent).map(|agent| agent.number) else {
+            return;
+        };
+        let bytes = |bytes: control::Bytes| Bytes(bytes.into_vec());
+        let wire = match fact {
+            control::Fact::Hello(_) => return,
+            control::Fact::Received { line, .. } => Wire::ToAgent {
+                agent,
+                line: bytes(line),
+            },
+            control::Fact::Sent { line } => {
+                let line = bytes(line);
+                self.note_conversation(&line.0);
+                Wire::FromAgent { agent, line }
+            }
+            control::Fact::RawSent { bytes: raw } => Wire::FromAgentRaw {
+                agent,
+                bytes: bytes(raw),
+            },
+            control::Fact::EndOfInput => Wire::EndOfInput { agent },
+            control::Fact::Gate { name, state } => Wire::Gate {
+                agent,
+                name,
+                passed: state == control::GateState::Passed,
+            },
+            control::Fact::Child { pid, own_session } => Wire::Child {
+                agent,
+                pid,
+                own_session,
+            },
+            control::Fact::StdoutClosed | control::Fact::StdoutFailed { .. } => Wire::StdoutClosed { agent },
+            control::Fact::Stderr { bytes } => Wire::Stderr { agent, bytes },
+            control::Fact::Ending(exit) => match exit {
+                fake_agent::script::Exit::Code(code) => Wire::Ending {
+                    agent,
+                    code: Some(code.into()),
+                    signal: None,
+                },
+                fake_agent::script::Exit::Signal(name) => Wire::Ending {
+                    agent,
+                    code: None,
+                    signal: Some(name.number().to_string()),
+                },
+            },
+            control::Fact::Trouble { text } => {
+                self.fault
+                    .get_or_insert_with(|| format!("the agent's script could not be carried out: {text}"));
+                Wire::Trouble { agent, text }
+            }
+        };
+        self.record_at(at, Fact::Wire(wire));
+    }
+
+    /// Remembers the id that an agent gave to a new conversation, for a later resume.
+    pub(super) fn note_conversation(&mut self, line: &[u8]) {
+        let message = serde_json::from_slice::<serde_json::Value>(line).unwrap_or_default();
+        if let Some(id) = message
+            .pointer("/result/sessionId")
+            .and_then(serde_json::Value::as_str)
+        {
+            self.conversation = Some(id.to_owned());
+        }
+    }
+
+    pub(super) fn take_exchange(&mut self, exchange: Exchange) {
+        match exchange {
+            Exchange::Started {
+                id,
+                at,
+                method,
+                path,
+                authorization,
+                body,
+                body_cut,
+                ..
+            } => {
+                self.bodies.insert(id, body.clone());
+                let authorization = match authorization {
+                    endpoint::Authorization::Right => Authorization::Right,
+                    endpoint::Authorization::Wrong => Authorization::Wrong,
+                    endpoint::Authorization::Absent => Authorization::Absent,
+                    endpoint::Authorization::OtherHeader => Authorization::OtherHeader,
+                };
+                let body = Bytes(body);
+                self.record_at(
+                    at,
+                    Fact::Post(PostFact::Started {
+                        id,
+                        method,
+                        path,
+                        authorization,
+                        body,
+                        body_cut,
+                    }),
+                );
+            }
+            Exchange::Ended {
+                id,
+                at,
+                how,
+                recorded,
+            } => {
+                let body = self.bodies.remove(&id).unwrap_or_default();
+                let how = match how {
+                    endpoint::Ending::Answered { status } => PostEnd::Answered { status },
+                    endpoint::Ending::GivenUp => PostEnd::GivenUp,
+                    endpoint::Ending::AnswerCut | endpoint::Ending::Hung | endpoint::Ending::Reset => {
+                        PostEnd::Broken
+                    }
+                };
+                self.record_at(at, Fact::Post(PostFact::Ended { id, how }));
+                if recorded
+                    && let Some(post) = Post::parse(&body)
+                    && let Some(reading) = &mut self.reading
+                {
+                    reading.post(&post, at);
+                    self.tell_reading();
+                }
+            }
+            // Nothing can be read from a connection that brought no request.
+            Exchange::ConnectionReset { .. } | Exchange::NoRequest { .. } => {}
+            Exchange::Flooded { at, count } => self.record_at(at, Fact::Post(PostFact::Flooded { count })),
+        }
+    }
+
+    pub(super) fn tell_reading(&mut self) {
+        let Some(reading) = &self.reading else { return };
+        let reading = reading.at(clock::now());
+        self.observed.reading = Some(reading);
+        let words = in_words(reading);
+        if self.last_reading.as_ref() != Some(&words) {
+            self.last_reading = Some(words.clone());
+            self.record(Fact::Reading(words));
+        }
+    }
+
+    pub(super) fn tell_settings(&mut self) {
+        let Some(terminal) = self
+            .running
+            .as_ref()
+            .and_then(|running| running.terminal.as_ref())
+        else {
+            return;
+        };
+        if let Ok(settings) = terminal.settings()
+            && self.last_settings != Some(settings)
+        {
+            self.last_settings = Some(settings);
+            self.record(Fact::Pane(Pane::Settings(settings)));
+        }
+    }
+}

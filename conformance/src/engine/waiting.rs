@@ -1,0 +1,167 @@
+//! Waiting: for a condition, for time to pass, for whatever comes next. Everything that comes meanwhile is taken in.
+
+use std::io;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::driver::Driver;
+use super::lanes::Observation;
+use crate::history::{Fact, Step};
+use crate::scenario::Condition;
+use crate::seat::clock;
+
+/// Lateness below this is ordinary scheduling.
+const WORTH_TELLING: Duration = Duration::from_millis(25);
+
+/// After the runner's end, how long what is under way may still arrive.
+const AFTER_THE_END: Duration = Duration::from_millis(500);
+
+impl Driver<'_> {
+    pub(super) async fn until(&mut self, condition: &Condition) -> bool {
+        let began = Instant::now();
+        let limit = self.setup.patience;
+        let mut deadline = began + limit;
+        let mut cut_short = None;
+        loop {
+            if self.observed.meets(condition) {
+                self.record(Fact::Step(Step::Awaited {
+                    what: condition.to_string(),
+                    took_ms: milliseconds(began.elapsed()),
+                    limit_ms: milliseconds(limit),
+                }));
+                return true;
+            }
+            if cut_short.is_none() {
+                if self.observed.runner_ended() {
+                    cut_short = Some("the runner had ended".to_owned());
+                    deadline = deadline.min(Instant::now() + AFTER_THE_END);
+                } else if !self.observed.agent_started() {
+                    // A program that starts no agent by now will not: the rest of the patience is left to the others.
+                    let no_agent = began + limit.mul_f64(0.75);
+                    if Instant::now() >= no_agent {
+                        cut_short = Some("no agent had been started".to_owned());
+                        deadline = Instant::now();
+                    } else {
+                        deadline = no_agent;
+                    }
+                } else {
+                    deadline = began + limit;
+                }
+            }
+            let went_on = self.pump(deadline).await;
+            if self.hurried() || (!went_on && (cut_short.is_some() || Instant::now() >= began + limit)) {
+                if self.observed.meets(condition) {
+                    continue;
+                }
+                let screen = self.observed.screen.lines();
+                self.record(Fact::Step(Step::TimedOut {
+                    what: condition.to_string(),
+                    limit_ms: milliseconds(began.elapsed()),
+                    cut_short,
+                    screen,
+                }));
+                return false;
+            }
+        }
+    }
+
+    /// Lets that time pass while taking everything in.
+    pub(super) async fn pass(&mut self, time: Duration) {
+        let until = Instant::now() + time;
+        while !self.hurried() && self.pump(until).await {}
+    }
+
+    /// Takes in what comes next. False when the deadline came first, or everything is to end at once.
+    pub(super) async fn pump(&mut self, deadline: Instant) -> bool {
+        let mut hurry = self.hurry.clone();
+        if hurry.borrow().is_some() {
+            return false;
+        }
+        tokio::select! {
+            went_on = self.pump_in_hurry(deadline) => went_on,
+            _ = hurry.wait_for(Option::is_some) => false,
+        }
+    }
+
+    /// The same, whether or not everything is to end.
+    pub(super) async fn pump_in_hurry(&mut self, deadline: Instant) -> bool {
+        let now = clock::now();
+        let reading_change = self
+            .reading
+            .as_ref()
+            .and_then(|reading| reading.next_change(now))
+            .map(|at| Instant::now() + Duration::from_nanos(at.saturating_sub(now)));
+        let reading_changes = async {
+            match reading_change {
+                Some(at) => tokio::time::sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            Some(observation) = self.observations.recv() => {
+                self.take(observation).await;
+                self.take_waiting();
+            }
+            tick = self.ticker.tick() => self.tell_lateness(tick),
+            () = reading_changes => self.tell_reading(),
+            () = tokio::time::sleep_until(deadline) => return false,
+        }
+        true
+    }
+
+    /// Takes in what has come already.
+    pub(super) fn take_waiting(&mut self) {
+        while let Ok(observation) = self.observations.try_recv() {
+            // Only an agent's arrival has something to be waited for, and that is sent by a task of its own.
+            self.take_now(observation);
+        }
+    }
+
+    pub(super) async fn take(&mut self, observation: Observation) {
+        self.take_now(observation);
+        tokio::task::yield_now().await;
+    }
+
+    pub(super) fn tell_lateness(&mut self, tick: Instant) {
+        let late = tick.elapsed();
+        if late >= WORTH_TELLING {
+            self.record(Fact::Lag {
+                late_ms: milliseconds(late),
+            });
+        }
+    }
+
+    pub(super) async fn wait_for_supervisor(&mut self) -> io::Result<()> {
+        let limit = Instant::now() + self.setup.patience;
+        while self
+            .running
+            .as_ref()
+            .is_some_and(|running| running.orders.is_none())
+        {
+            if !self.pump_in_hurry(limit).await {
+                return Err(io::Error::other("the seat's supervisor did not come up"));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) async fn wait_for_start(&mut self) -> io::Result<()> {
+        let limit = Instant::now() + self.setup.patience;
+        while self
+            .running
+            .as_ref()
+            .is_some_and(|running| !running.started && !running.ended)
+        {
+            if !self.pump_in_hurry(limit).await {
+                return Err(io::Error::other("the runner's program was not started"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
