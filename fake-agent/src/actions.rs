@@ -9,7 +9,6 @@ use serde_json::{Map, Value, json};
 use crate::agent::{Agent, Context};
 use crate::built_in;
 use crate::children;
-
 use crate::control::{Fact, GateState};
 use crate::script::{Action, Permission, Raw, Request};
 use crate::standard_error;

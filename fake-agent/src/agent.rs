@@ -24,6 +24,7 @@ use crate::ending;
 use crate::reporter::Reporter;
 use crate::script::{Action, Exit, Reaction, Script, SignalName};
 use crate::waiting::Waiting;
+use crate::wire::input::Input;
 use crate::wire::lines::{LONGEST_LINE, LineEnd, LineReader};
 use crate::wire::message::Message;
 use crate::wire::output::Output;
@@ -100,9 +101,7 @@ impl Agent {
     pub(crate) fn play(self: Arc<Self>) -> anyhow::Result<Infallible> {
         self.follow_terminate()?;
         self.start(List::AtStart, Context::new(None, String::new(), None, 0));
-        // Not the standard library's own reader, which would buffer once more.
-        let stdin = rustix::io::fcntl_dupfd_cloexec(io::stdin(), 3)?;
-        let mut lines = LineReader::new(std::fs::File::from(stdin), LONGEST_LINE);
+        let mut lines = LineReader::new(Input::open()?, LONGEST_LINE);
         let mut line = Vec::new();
         loop {
             self.reporter.wait_for_room();

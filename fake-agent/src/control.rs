@@ -70,7 +70,7 @@ pub enum Fact {
         /// Whether it leads a session of its own.
         own_session: bool,
     },
-    /// The agent closed its standard output. What it would write from here on is dropped.
+    /// The agent closes its standard output. What it would write from here on is dropped.
     StdoutClosed,
     /// Standard output can't be written: the runner closed it. What would follow is dropped.
     StdoutFailed {

@@ -156,7 +156,7 @@ impl Reporter {
             let written = match &self.sink {
                 None => Ok(rest.len()),
                 // The other end of the socket is read by a thread that blocks, so the socket does too.
-                Some(Sink::Engine(socket)) => send(socket, rest, SendFlags::DONTWAIT | SendFlags::NOSIGNAL),
+                Some(Sink::Engine(socket)) => send(socket, rest, SendFlags::DONTWAIT),
                 Some(Sink::Log(file)) => rustix::io::write(file, rest),
             };
             match written {

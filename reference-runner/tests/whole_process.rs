@@ -111,7 +111,7 @@ fn an_endpoint_that_hangs_keeps_nobody_waiting() {
     let mut seat = Seat::in_a_terminal(&[("OPENRIG_URL", &url)]);
     seat.wait_until_shown("conversation opened");
     let began = std::time::Instant::now();
-    for text in ["one", "two", "three"] {
+    for text in ["one", "two", "three", "four", "five", "six"] {
         seat.send(text);
         seat.wait_until_shown(&format!("you ▸ {text}"));
     }

@@ -94,11 +94,11 @@ impl Output {
 
     /// Closes it, after what is being written. False if it was closed before.
     pub(crate) async fn close(&self) -> bool {
-        let closed = self.turn().await.take().is_some();
-        if closed {
+        let mut stream = self.turn().await;
+        if stream.is_some() {
             self.reporter.report(|| Fact::StdoutClosed);
         }
-        closed
+        stream.take().is_some()
     }
 
     /// Waits for the turn to write.

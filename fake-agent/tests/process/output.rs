@@ -1,7 +1,7 @@
 //! How the bytes get to the runner: chunks, joined frames, floods, and a runner that does not read.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -165,6 +165,27 @@ fn the_end_of_input_is_seen_though_the_runner_reads_nothing() {
     engine.runner.end_input();
     assert_eq!(engine.runner.child.wait().unwrap().code(), Some(0));
     assert!(engine.rest().iter().any(|report| report.fact == Fact::EndOfInput));
+}
+
+#[test]
+fn one_socket_does_for_input_and_output() {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    let mut command = command();
+    command
+        .stdin(OwnedFd::from(theirs.try_clone().unwrap()))
+        .stdout(OwnedFd::from(theirs));
+    let mut child = command.spawn().unwrap();
+    drop(command);
+    let mut lines = BufReader::new(&ours).lines();
+    // Each of them is sent only once the agent waits for it.
+    for id in 0..3 {
+        (&ours)
+            .write_all(format!("{{\"id\":{id},\"method\":\"authenticate\"}}\n").as_bytes())
+            .unwrap();
+        assert!(lines.next().unwrap().unwrap().contains(&format!("\"id\":{id},")));
+    }
+    ours.shutdown(Shutdown::Write).unwrap();
+    assert!(child.wait().unwrap().success());
 }
 
 #[test]

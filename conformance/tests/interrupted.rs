@@ -1,0 +1,83 @@
+//! seatcheck itself is ended in the middle: nothing stays behind, and what was seen is still told.
+
+mod support;
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal};
+use support::{Done, Seatcheck};
+
+/// Starts a run of a program that does nothing, and comes back once its seat stands.
+fn started(seatcheck: &Seatcheck) -> Child {
+    let child = seatcheck
+        .command([
+            "run",
+            "--only",
+            "promotion/*",
+            "--format",
+            "json",
+            "--",
+            "sleep",
+            "1000",
+        ])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_until(|| {
+        seatcheck
+            .processes()
+            .iter()
+            .any(|command| command.starts_with("sleep"))
+    });
+    child
+}
+
+fn wait_until(mut met: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !met() {
+        assert!(Instant::now() < deadline, "it did not come in a minute");
+        std::thread::yield_now();
+    }
+}
+
+fn send(child: &Child, signal: Signal) {
+    rustix::process::kill_process(Pid::from_child(child), signal).unwrap();
+}
+
+#[test]
+fn a_signal_ends_every_seat_and_the_report_is_partial() {
+    for signal in [Signal::INT, Signal::TERM] {
+        let seatcheck = Seatcheck::new();
+        let child = started(&seatcheck);
+        send(&child, signal);
+        let done = Done::new(child.wait_with_output().unwrap());
+        assert_eq!(done.code, Some(3), "{}{}", done.stdout, done.stderr);
+        assert!(
+            done.report()
+                .reasons
+                .iter()
+                .any(|reason| reason.contains("interrupted"))
+        );
+        seatcheck.assert_nothing_left();
+    }
+}
+
+#[test]
+fn even_a_kill_leaves_nothing() {
+    let seatcheck = Seatcheck::new();
+    let mut child = started(&seatcheck);
+    send(&child, Signal::KILL);
+    child.wait().unwrap();
+    // The supervisors end their seats as soon as the engine is gone; the pipe closes with the last of them.
+    let mut line = String::new();
+    while BufReader::new(child.stderr.as_mut().unwrap())
+        .read_line(&mut line)
+        .unwrap()
+        > 0
+    {}
+    wait_until(|| seatcheck.processes().is_empty());
+    seatcheck.assert_nothing_left();
+}

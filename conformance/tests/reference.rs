@@ -1,0 +1,29 @@
+//! The reference runner passes, and the same is judged from the files alone.
+
+mod support;
+
+use reports::Outcome;
+use support::{Seatcheck, complaints};
+
+#[test]
+fn the_reference_runner_passes_and_is_judged_alike_from_the_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let seatcheck = Seatcheck::new();
+    let done = seatcheck.run(["run", "--format", "json", "--out", out]);
+    seatcheck.assert_nothing_left();
+    let report = done.report();
+    assert_eq!(complaints(&report), Vec::<String>::new());
+    assert_eq!((done.code, report.outcome), (Some(0), Outcome::Conformant));
+    assert_eq!(
+        report.promotion.iter().map(|step| step.step).collect::<Vec<_>>(),
+        [1, 2, 3, 4, 5, 6]
+    );
+
+    let again = seatcheck.run(["judge", out, "--format", "json"]);
+    assert_eq!(again.stdout, done.stdout);
+    assert_eq!(
+        std::fs::read_to_string(folder.path().join("report.json")).unwrap(),
+        done.stdout
+    );
+}

@@ -1,0 +1,117 @@
+//! The built binary, run so that what it leaves behind can be seen.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// seatcheck with a temporary folder of its own.
+pub struct Seatcheck {
+    temporary: TempDir,
+}
+
+impl Seatcheck {
+    pub fn new() -> Self {
+        Self {
+            temporary: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    /// The command, not yet started.
+    pub fn command<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_seatcheck"));
+        command.args(arguments).env("TMPDIR", self.temporary.path());
+        command
+    }
+
+    /// Runs it to its end.
+    pub fn run<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Done {
+        Done::new(self.command(arguments).output().unwrap())
+    }
+
+    /// Every process that has this run's temporary folder in its environment or arguments.
+    pub fn processes(&self) -> Vec<String> {
+        let mark = self.temporary.path().as_os_str().as_encoded_bytes();
+        let holds = |path: PathBuf| {
+            std::fs::read(path).is_ok_and(|text| text.windows(mark.len()).any(|window| window == mark))
+        };
+        std::fs::read_dir("/proc")
+            .unwrap()
+            .flatten()
+            .filter(|entry| {
+                entry
+                    .file_name()
+                    .to_string_lossy()
+                    .parse::<u32>()
+                    .is_ok_and(|pid| pid != std::process::id())
+            })
+            .filter(|entry| holds(entry.path().join("environ")) || holds(entry.path().join("cmdline")))
+            .map(|entry| std::fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default())
+            .collect()
+    }
+
+    /// Fails if a process or a file of the run is left.
+    pub fn assert_nothing_left(&self) {
+        assert_eq!(self.processes(), Vec::<String>::new(), "processes are left");
+        let files: Vec<_> = std::fs::read_dir(self.temporary.path())
+            .unwrap()
+            .flatten()
+            .collect();
+        assert!(files.is_empty(), "files are left: {files:?}");
+    }
+}
+
+/// What a finished run said.
+pub struct Done {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Done {
+    pub fn new(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Standard output as a report.
+    pub fn report(&self) -> reports::Report {
+        reports::read(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error}\n{}\n{}", self.stdout, self.stderr))
+    }
+}
+
+/// A program of `tests/programs`.
+pub fn program(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/programs")
+        .join(name)
+}
+
+/// The verdicts of a report that say that something is wrong, in words.
+pub fn complaints(report: &reports::Report) -> Vec<String> {
+    report
+        .clauses
+        .iter()
+        .filter(|clause| {
+            !matches!(
+                clause.verdict,
+                reports::Verdict::Pass | reports::Verdict::NotApplicable | reports::Verdict::NotSelected
+            )
+        })
+        .map(|clause| {
+            format!(
+                "{} {}: {:?} ({:?})",
+                clause.verdict.as_str(),
+                clause.id,
+                clause.said,
+                clause.scenario
+            )
+        })
+        .chain(report.reasons.iter().cloned())
+        .collect()
+}
