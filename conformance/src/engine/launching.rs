@@ -44,6 +44,7 @@ impl Driver<'_> {
         let (terminal, slave) = Terminal::open(self.setup.size)?;
         let supervisor = Command::new(&self.setup.seatcheck)
             .arg(crate::hidden::SUPERVISOR)
+            .arg(self.room.path())
             .arg(self.room.socket())
             .arg(number.to_string())
             .arg("terminal")
@@ -60,7 +61,6 @@ impl Driver<'_> {
             command,
             environment: self.environment(launch, &facts),
             directory: self.room.work(),
-            folder: self.room.path().to_owned(),
         };
         self.wait_for_supervisor().await?;
         if let Some(running) = &mut self.running

@@ -37,8 +37,6 @@ pub(crate) struct Start {
     pub(crate) command: Vec<String>,
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) directory: PathBuf,
-    /// Removed when the engine is gone without having said so.
-    pub(crate) folder: PathBuf,
 }
 
 /// What the supervisor tells, stamped.
@@ -74,11 +72,12 @@ pub(crate) enum SupervisorFact {
     Ended,
 }
 
-/// `arguments`: the socket's path, the launch's number, and `terminal` or `pipe`.
+/// `arguments`: the seat's folder, which is removed when the engine is gone without having said so; the socket's path;
+/// the launch's number; and `terminal` or `pipe`.
 pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let [socket, launch, transport] = arguments.as_slice() else {
-        eprintln!("error: the supervisor needs a socket, a launch and a transport");
+    let [folder, socket, launch, transport] = arguments.as_slice() else {
+        eprintln!("error: the supervisor needs a folder, a socket, a launch and a transport");
         return ExitCode::from(2);
     };
     let launch = launch.to_string_lossy().parse().unwrap_or(0);
@@ -91,7 +90,12 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?
-            .block_on(supervise(Path::new(socket), launch, transport == "terminal"))
+            .block_on(supervise(
+                Path::new(folder),
+                Path::new(socket),
+                launch,
+                transport == "terminal",
+            ))
     };
     match run() {
         Ok(()) => ExitCode::SUCCESS,
@@ -110,7 +114,7 @@ struct Seat {
     empty_told: bool,
 }
 
-async fn supervise(socket: &Path, launch: u32, on_terminal: bool) -> io::Result<()> {
+async fn supervise(folder: &Path, socket: &Path, launch: u32, on_terminal: bool) -> io::Result<()> {
     // Handled, not ignored: an ignored signal would stay ignored in the runner.
     let mut hangup = signal(SignalKind::hangup())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -126,24 +130,19 @@ async fn supervise(socket: &Path, launch: u32, on_terminal: bool) -> io::Result<
         on_terminal,
         empty_told: false,
     };
-    let mut folder = None;
     seat.tell(SupervisorFact::Supervising { launch }).await?;
     loop {
         tokio::select! {
             line = orders.next_line() => match line?.as_deref().map(serde_json::from_str::<Order>) {
-                Some(Ok(Order::Start(start))) => {
-                    folder = Some(start.folder.clone());
-                    seat.start(&start).await?;
-                }
+                Some(Ok(Order::Start(start))) => seat.start(&start).await?,
                 Some(Ok(Order::Signal(number))) => seat.signal(number),
                 Some(Ok(Order::End)) => return seat.end().await,
                 Some(Err(error)) => return Err(io::Error::other(error)),
                 None => {
                     // The engine is gone.
                     kill_all().await;
-                    if let Some(folder) = folder {
-                        let _ = std::fs::remove_dir_all(folder);
-                    }
+                    // Nobody is left to be told if it can't be removed.
+                    let _ = std::fs::remove_dir_all(folder);
                     return Ok(());
                 }
             },

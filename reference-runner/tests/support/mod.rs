@@ -36,6 +36,8 @@ pub(crate) struct Seat {
     shown: Vec<u8>,
     /// The terminal's other side, kept open so that it outlives the runner.
     terminal: Option<OwnedFd>,
+    /// The terminal's modes before the runner was started.
+    found: Option<Termios>,
     _watchdog: Sender<()>,
 }
 
@@ -52,6 +54,7 @@ impl Seat {
             Mode::empty(),
         )
         .unwrap();
+        let found = tcgetattr(&terminal).unwrap();
         let side = || Stdio::from(terminal.try_clone().unwrap());
         let mut seat = Self::start(variables, (side(), side()), |_| {
             (
@@ -60,6 +63,7 @@ impl Seat {
             )
         });
         seat.terminal = Some(terminal);
+        seat.found = Some(found);
         seat
     }
 
@@ -110,6 +114,7 @@ impl Seat {
             output,
             shown: Vec::new(),
             terminal: None,
+            found: None,
             _watchdog: watchdog,
         }
     }
@@ -169,6 +174,22 @@ impl Seat {
     pub(crate) fn rest_shown(&mut self) -> String {
         self.output.read_to_end(&mut self.shown).unwrap();
         String::from_utf8(std::mem::take(&mut self.shown)).unwrap()
+    }
+
+    /// Whether the terminal is as it was before the runner was started.
+    pub(crate) fn has_its_modes_back(&self) -> bool {
+        let (now, found) = (self.modes(), self.found.as_ref().unwrap());
+        (
+            now.input_modes,
+            now.output_modes,
+            now.control_modes,
+            now.local_modes,
+        ) == (
+            found.input_modes,
+            found.output_modes,
+            found.control_modes,
+            found.local_modes,
+        )
     }
 
     /// The terminal's modes now.

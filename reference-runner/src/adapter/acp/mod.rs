@@ -208,9 +208,9 @@ mod tests {
             working_directory: folder.into(),
             model: None,
         };
-        assert!(Acp::check(job(&["dsh"], "/work")).is_ok());
-        assert!(Acp::check(job(&[], "/work")).is_err());
-        assert!(Acp::check(job(&[""], "/work")).is_err());
-        assert!(Acp::check(job(&["dsh"], "work")).is_err());
+        assert!(Acp::check(job(&["dsh"], "/folder")).is_ok());
+        assert!(Acp::check(job(&[], "/folder")).is_err());
+        assert!(Acp::check(job(&[""], "/folder")).is_err());
+        assert!(Acp::check(job(&["dsh"], "folder")).is_err());
     }
 }

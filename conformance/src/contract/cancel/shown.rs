@@ -1,0 +1,125 @@
+//! What the pane says of a cancel.
+
+use super::super::finding::{Finding, Tally};
+use super::super::grace::CROSSING;
+use super::cited;
+use super::sending::in_flight;
+use crate::history::views::{LaunchView, Views, milliseconds};
+use crate::history::{Event, Fact, Pane};
+
+pub(super) fn requested_shown(views: &Views<'_>) -> Finding {
+    let mut tally = Tally::default();
+    for launch in &views.launches {
+        for cancel in launch.cancels() {
+            let Some(prompt) = in_flight(launch, cancel.event.at) else {
+                continue;
+            };
+            let Some(order) = launch
+                .abort_orders()
+                .into_iter()
+                .rev()
+                .find(|order| order.at <= cancel.event.at)
+            else {
+                continue;
+            };
+            if order.at < prompt.at() {
+                continue;
+            }
+            let answered = prompt.answered_at().unwrap_or(u64::MAX);
+            let until = answered.saturating_add(CROSSING).min(launch.end_of_free_run());
+            // The agent must have been silent long enough for the runner to say it before the answer.
+            let by_post = launch.all_posts.iter().find(|post| {
+                post.at() >= order.at
+                    && post.at() <= until
+                    && !post.kind.is_non_exit_stop()
+                    && speaks_of_cancel(&post.name())
+            });
+            let in_pane = shown_cancel(launch, order.at, until);
+            match (in_pane, by_post) {
+                (Some(shown), _) => tally.held(
+                    format!(
+                        "the pane said so {} after the order",
+                        milliseconds(shown.at - order.at)
+                    ),
+                    &[order, shown],
+                ),
+                (None, Some(post)) => {
+                    tally.held(format!("{} was posted", post.name()), &[order, post.started])
+                }
+                (None, None) if until.saturating_sub(order.at) >= CROSSING => tally.broken(
+                    "neither the pane nor a post said that a cancel was requested, before the agent answered",
+                    &prompt.answer().map_or_else(
+                        || cited(launch, &[order, cancel.event]),
+                        |answer| vec![order, cancel.event, answer.event],
+                    ),
+                ),
+                (None, None) => {}
+            }
+        }
+    }
+    tally.finding()
+}
+
+/// New pane output after the order with a word for cancelling in it, not counting the echo of `/abort` itself.
+fn shown_cancel<'h>(launch: &LaunchView<'h>, from: u64, until: u64) -> Option<&'h Event> {
+    let mut seen = String::new();
+    for event in launch.output_between(from, until) {
+        if let Fact::Pane(Pane::Output { bytes }) = &event.fact {
+            seen.push_str(&bytes.text());
+            if speaks_of_cancel(&seen.replace("/abort", "")) {
+                return Some(event);
+            }
+        }
+    }
+    None
+}
+
+/// Any common word for asking an agent to stop, whatever the rest of the sentence is.
+fn speaks_of_cancel(text: &str) -> bool {
+    const WORDS: [&str; 7] = [
+        "cancel",
+        "abort",
+        "interrupt",
+        "stop",
+        "halt",
+        "annul",
+        "terminat",
+    ];
+    let text = text.to_lowercase();
+    WORDS.iter().any(|word| text.contains(word))
+}
+
+pub(super) fn no_spend_claim(views: &Views<'_>) -> Finding {
+    const CLAIMS: [&str; 6] = [
+        "no tokens",
+        "not billed",
+        "billing stopped",
+        "spend stopped",
+        "provider stopped",
+        "no further cost",
+    ];
+    let mut tally = Tally::default();
+    for launch in &views.launches {
+        let Some(cancel) = launch.cancels().next() else {
+            continue;
+        };
+        let mut shown = String::new();
+        for event in launch.output_between(cancel.event.at, launch.end_of_free_run()) {
+            if let Fact::Pane(Pane::Output { bytes }) = &event.fact {
+                shown.push_str(&bytes.text().to_lowercase());
+                if let Some(claim) = CLAIMS.iter().find(|claim| shown.contains(*claim)) {
+                    tally.broken(
+                        format!("after a cancel the pane says {claim:?}"),
+                        &[cancel.event, event],
+                    );
+                    break;
+                }
+            }
+        }
+        tally.held(
+            "nothing in the pane claims that the provider stopped",
+            &cited(launch, &[cancel.event]),
+        );
+    }
+    tally.finding()
+}
