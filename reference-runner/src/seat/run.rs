@@ -66,6 +66,7 @@ async fn run_seat<A: Adapter>(facts: LaunchFacts, edge: Box<dyn Edge>) -> Result
     tokio::spawn(poster::run(
         Arc::clone(&lanes),
         facts.endpoint.clone(),
+        facts.first_sequence,
         Arc::clone(&pane),
     ));
     if is_terminal {

@@ -144,13 +144,13 @@ impl Exchange<'_> {
     #[must_use]
     pub fn succeeded(&self) -> bool {
         self.answer()
-            .is_some_and(|answer| answer.at("/result").is_some() && answer.at("/error").is_none())
+            .is_some_and(|answer| answer.at("/result").is_some() && self.error().is_none())
     }
 
-    /// The first answer's error.
+    /// The first answer's error; some peers send a null beside a result.
     #[must_use]
     pub fn error(&self) -> Option<&Value> {
-        self.answer().and_then(|answer| answer.at("/error"))
+        self.answer()?.at("/error").filter(|error| !error.is_null())
     }
 }
 

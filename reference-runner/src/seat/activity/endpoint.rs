@@ -3,8 +3,11 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::Value;
+
+use super::http;
 
 /// OpenRig's file is two short strings; more than this is not that file.
 const LARGEST_FILE: u64 = 64 * 1024;
@@ -16,6 +19,8 @@ pub struct Endpoint {
     pub base: String,
     /// The hook token. It is a secret: it is in no message and no debug output.
     pub token: String,
+    /// How long one post may take, from connecting to the answer's end.
+    pub time_limit: Duration,
 }
 
 impl std::fmt::Debug for Endpoint {
@@ -49,6 +54,7 @@ pub(crate) fn look_up(variable: impl Fn(&str) -> Option<String>, home: Option<Pa
             .trim_end_matches('/')
             .to_owned(),
         token: token.or_else(|| from_file("token"))?,
+        time_limit: http::LIMIT,
     })
 }
 
@@ -158,6 +164,7 @@ mod tests {
         let endpoint = Endpoint {
             base: "http://h".into(),
             token: "secret".into(),
+            time_limit: http::LIMIT,
         };
         assert!(!format!("{endpoint:?}").contains("secret"));
     }

@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 
 use super::endpoint::Endpoint;
 
-/// How long one post may take, from connecting to the answer's end.
+/// How long one post may take unless its endpoint says otherwise.
 pub(crate) const LIMIT: Duration = Duration::from_secs(2);
 
 /// The most of an answer that is read.
@@ -21,8 +21,8 @@ const LARGEST_ANSWER: usize = 64 * 1024;
 pub(crate) enum PostError {
     #[error("'{0}' is not an http:// address")]
     Address(String),
-    #[error("no answer within {} s", LIMIT.as_secs())]
-    TimedOut,
+    #[error("no answer within {} s", .0.as_secs())]
+    TimedOut(Duration),
     #[error("{0}")]
     Connection(#[from] std::io::Error),
     #[error("the answer is not HTTP")]
@@ -33,8 +33,9 @@ pub(crate) enum PostError {
 
 /// Posts `body`, which is JSON, to the endpoint's activity address. Ok only on a 2xx answer.
 pub(crate) async fn post(endpoint: &Endpoint, body: &str) -> Result<(), PostError> {
-    let status = tokio::time::timeout(LIMIT, exchange(endpoint, body)).await;
-    match status.map_err(|_| PostError::TimedOut)?? {
+    let limit = endpoint.time_limit;
+    let status = tokio::time::timeout(limit, exchange(endpoint, body)).await;
+    match status.map_err(|_| PostError::TimedOut(limit))?? {
         200..=299 => Ok(()),
         status => Err(PostError::Refused(status)),
     }
@@ -146,6 +147,7 @@ mod tests {
             Endpoint {
                 base,
                 token: "secret".into(),
+                time_limit: LIMIT,
             },
         )
     }
@@ -208,7 +210,7 @@ mod tests {
         let (listener, endpoint) = listener().await;
         let result = post(&endpoint, "{}").await;
         drop(listener);
-        assert!(matches!(result, Err(PostError::TimedOut)), "{result:?}");
+        assert!(matches!(result, Err(PostError::TimedOut(_))), "{result:?}");
     }
 
     #[tokio::test]
@@ -216,6 +218,7 @@ mod tests {
         let endpoint = Endpoint {
             base: "https://127.0.0.1:1".into(),
             token: "t".into(),
+            time_limit: LIMIT,
         };
         assert!(matches!(post(&endpoint, "{}").await, Err(PostError::Address(_))));
     }

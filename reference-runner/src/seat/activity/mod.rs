@@ -1,8 +1,7 @@
 //! Activity: what the seat reports to OpenRig about its turns, and how the reports look.
 //!
-//! Every report carries the launch's own names, a sequence number above the last one's, and the time at which
-//! the fact happened, which never goes backwards. The reports are sent by [`poster`], in order, one at a
-//! time.
+//! Every report carries the launch's own names and the time at which the fact happened, which never goes
+//! backwards. The reports are numbered and sent by [`poster`], in order, one at a time.
 
 pub(crate) mod endpoint;
 pub(crate) mod http;
@@ -40,7 +39,6 @@ pub(crate) struct Reporter {
     harness: String,
     generation: Option<String>,
     liveness_seconds: u32,
-    next_sequence: u64,
     clock: WallClock,
 }
 
@@ -52,7 +50,6 @@ impl Reporter {
             harness: facts.harness.clone(),
             generation: facts.generation.clone(),
             liveness_seconds: facts.liveness_seconds,
-            next_sequence: facts.first_sequence,
             clock: WallClock::new(),
         }
     }
@@ -77,12 +74,10 @@ impl Reporter {
             "nodeId": self.node_id,
             "runtime": self.harness,
             "generation": self.generation,
-            "sequence": self.next_sequence,
             "occurredAt": self.clock.now_rfc3339(),
             "hookEvent": event,
             "subtype": subtype,
         });
-        self.next_sequence += 1;
         if let Some(turn) = turn {
             body["turnId"] = turn.to_string().into();
         }
@@ -110,22 +105,17 @@ mod tests {
         facts.node_id = Some("node-1".into());
         facts.harness = "my-dsh".into();
         facts.generation = Some("generation-1".into());
-        facts.first_sequence = 40;
         Reporter::new(&facts)
     }
 
     #[test]
-    fn every_report_has_the_launchs_names_and_the_next_sequence() {
-        let mut reporter = reporter();
-        for sequence in 40_u64..43 {
-            let body = reporter.body(&Fact::Idle);
-            assert_eq!(body["sessionName"], "dev-builder@my-rig");
-            assert_eq!(body["nodeId"], "node-1");
-            assert_eq!(body["runtime"], "my-dsh");
-            assert_eq!(body["generation"], "generation-1");
-            assert_eq!(body["sequence"], sequence);
-            assert!(body["occurredAt"].as_str().unwrap().ends_with('Z'));
-        }
+    fn every_report_has_the_launchs_names_and_a_time() {
+        let body = reporter().body(&Fact::Idle);
+        assert_eq!(body["sessionName"], "dev-builder@my-rig");
+        assert_eq!(body["nodeId"], "node-1");
+        assert_eq!(body["runtime"], "my-dsh");
+        assert_eq!(body["generation"], "generation-1");
+        assert!(body["occurredAt"].as_str().unwrap().ends_with('Z'));
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The lane of activity posts: one at a time, in order, and nobody ever waits for it.
+//! The lane of activity posts: one at a time, in order, each with the next number, and nobody ever waits for
+//! it.
 //!
 //! Reports wait in a bounded queue; when an endpoint is down for long the oldest are lost, since a newer fact
 //! says more about the seat than an old one. A lost post is not repeated.
@@ -12,6 +13,7 @@ use tokio::sync::{Notify, watch};
 use super::endpoint::Endpoint;
 use super::http;
 use crate::edge::Crossing;
+use crate::seat::clock::WallClock;
 use crate::seat::lanes::Lanes;
 use crate::seat::pane::Pane;
 
@@ -89,17 +91,19 @@ impl PostQueue {
     }
 }
 
-/// Sends what comes into the queue, until the task is dropped.
-pub(crate) async fn run(lanes: Arc<Lanes>, endpoint: Option<Endpoint>, pane: Arc<Pane>) {
+/// Sends what comes into the queue, numbered from `first_sequence` on, until the task is dropped.
+pub(crate) async fn run(lanes: Arc<Lanes>, endpoint: Option<Endpoint>, first_sequence: u64, pane: Arc<Pane>) {
+    let mut stamp = Stamp::new(first_sequence);
     let mut outage = Outage { pane, is_on: false };
     loop {
         let crossings = match lanes.posts().next().await {
-            Waiting::Made(body) => lanes.cross(Crossing::Post(body)),
+            Waiting::Made(body) => lanes.cross(Crossing::Post(stamp.complete(body))),
             Waiting::Crossed(body) => vec![Crossing::Post(body)],
         };
         for crossing in crossings {
             match crossing {
                 Crossing::Post(body) => {
+                    let body = stamp.complete(body);
                     if let Some(endpoint) = &endpoint {
                         outage.note(http::post(endpoint, &body.to_string()).await);
                     }
@@ -110,6 +114,37 @@ pub(crate) async fn run(lanes: Arc<Lanes>, endpoint: Option<Endpoint>, pane: Arc
             }
         }
         lanes.posts().close_one();
+    }
+}
+
+/// Gives reports what they get only when they are sent: numbers that rise in the order sent.
+#[derive(Debug)]
+struct Stamp {
+    next_sequence: u64,
+    clock: WallClock,
+}
+
+impl Stamp {
+    fn new(first_sequence: u64) -> Self {
+        Self {
+            next_sequence: first_sequence,
+            clock: WallClock::new(),
+        }
+    }
+
+    /// The body with a number, and with a time: the present one, unless it says when its fact happened.
+    fn complete(&mut self, mut body: Value) -> Value {
+        if let Some(fields) = body.as_object_mut() {
+            fields.entry("sequence").or_insert_with(|| {
+                let sequence = self.next_sequence;
+                self.next_sequence += 1;
+                sequence.into()
+            });
+            fields
+                .entry("occurredAt")
+                .or_insert_with(|| self.clock.now_rfc3339().into());
+        }
+        body
     }
 }
 
@@ -141,11 +176,23 @@ impl Outage {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn body_of(report: &Waiting) -> u64 {
         match report {
             Waiting::Made(body) | Waiting::Crossed(body) => body.as_u64().unwrap(),
         }
+    }
+
+    #[test]
+    fn a_body_gets_the_next_number_and_a_time_and_keeps_what_it_has() {
+        let mut stamp = Stamp::new(40);
+        let first = stamp.complete(json!({}));
+        assert_eq!(first["sequence"], 40);
+        assert!(first["occurredAt"].as_str().unwrap().ends_with('Z'));
+        assert_eq!(stamp.complete(first.clone()), first);
+        let second = stamp.complete(json!({"occurredAt": "earlier"}));
+        assert_eq!(second, json!({"occurredAt": "earlier", "sequence": 41}));
     }
 
     #[tokio::test]
