@@ -7,6 +7,9 @@
 mod activity;
 mod cancel;
 mod clause;
+#[cfg(test)]
+mod conformant;
+mod endpoint_faults;
 mod evidence;
 mod finding;
 mod grace;
@@ -15,7 +18,9 @@ mod history_builder;
 mod identity;
 mod input;
 mod permission;
+mod quote;
 mod resume;
+mod watch;
 
 pub use clause::{Basis, Clause, Group, Level};
 pub use finding::{Decided, Finding};

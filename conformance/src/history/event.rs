@@ -99,7 +99,8 @@ pub enum Step {
         /// How it went in.
         delivery: Delivery,
     },
-    /// Enter was written for that message (CR, or with a pipe the line's end).
+    /// Enter is about to be written for that message (CR, or with a pipe the line's end): what it brings about stands
+    /// after it.
     Entered {
         /// The message.
         block: u32,

@@ -68,13 +68,15 @@ impl Post<'_> {
             .and_then(Value::as_str)
     }
 
-    /// The sequence number, if it is a whole number that is not negative.
+    /// The sequence number, if it is a whole number that is not negative; `7.0` is one, as JSON goes.
     #[must_use]
     pub fn sequence(&self) -> Option<u64> {
-        self.body
-            .as_ref()
-            .and_then(|body| body.get("sequence"))
-            .and_then(Value::as_u64)
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        let value = self.body.as_ref()?.get("sequence")?;
+        value.as_u64().or_else(|| {
+            let number = value.as_f64()?;
+            (number.fract() == 0.0 && (0.0..EXACT).contains(&number)).then_some(number as u64)
+        })
     }
 
     /// The turn it says it belongs to, as it stands in JSON.
@@ -129,7 +131,7 @@ pub(crate) fn posts<'h>(events: &[&'h Event], runtime: &str) -> Vec<Post<'h>> {
                     started: event,
                     ended: None,
                     end: None,
-                    at_the_hook: method == "POST" && path == "/api/activity/hooks",
+                    at_the_hook: method == "POST" && path.split('?').next() == Some("/api/activity/hooks"),
                     authorization: *authorization,
                     body,
                     kind,

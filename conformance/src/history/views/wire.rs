@@ -1,5 +1,7 @@
 //! The wire's lines as JSON-RPC messages, paired into exchanges.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use crate::history::{Event, Fact, Wire};
@@ -154,20 +156,40 @@ impl Exchange<'_> {
     }
 }
 
-/// All lines of a launch as messages, in order.
+/// All lines of a launch as messages, in order. Bytes that an agent wrote raw are part of the stream like any other: a
+/// line that they make up is stamped with the last of them.
 pub(crate) fn messages<'h>(events: &[&'h Event]) -> Vec<Message<'h>> {
-    events
-        .iter()
-        .filter_map(|event| match &event.fact {
+    let mut messages = Vec::new();
+    let mut begun: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
+    for event in events {
+        match &event.fact {
             Fact::Wire(Wire::ToAgent { agent, line }) => {
-                Some(Message::parse(event, *agent, Way::ToAgent, &line.0))
+                messages.push(Message::parse(event, *agent, Way::ToAgent, &line.0));
             }
             Fact::Wire(Wire::FromAgent { agent, line }) => {
-                Some(Message::parse(event, *agent, Way::FromAgent, &line.0))
+                let mut whole = begun.remove(agent).unwrap_or_default();
+                whole.extend_from_slice(&line.0);
+                messages.push(Message::parse(event, *agent, Way::FromAgent, &whole));
             }
-            _ => None,
-        })
-        .collect()
+            Fact::Wire(Wire::FromAgentRaw { agent, bytes }) => {
+                let open = begun.entry(*agent).or_default();
+                open.extend_from_slice(&bytes.0);
+                let whole = open
+                    .iter()
+                    .rposition(|byte| *byte == b'\n')
+                    .map_or(0, |end| end + 1);
+                let lines: Vec<u8> = open.drain(..whole).collect();
+                messages.extend(
+                    lines
+                        .split(|byte| *byte == b'\n')
+                        .filter(|line| !line.is_empty())
+                        .map(|line| Message::parse(event, *agent, Way::FromAgent, line)),
+                );
+            }
+            _ => {}
+        }
+    }
+    messages
 }
 
 /// Requests that went `way`, each with the answers that came the other way: an answer belongs to the newest request
@@ -217,4 +239,60 @@ pub(crate) fn agents<'h>(events: &[&'h Event]) -> Vec<Agent<'h>> {
         }
     }
     agents
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::Bytes;
+
+    fn event(fact: Wire) -> Event {
+        Event {
+            sequence: 0,
+            at: 0,
+            launch: 1,
+            fact: Fact::Wire(fact),
+        }
+    }
+
+    fn raw(agent: u32, text: &str) -> Event {
+        event(Wire::FromAgentRaw {
+            agent,
+            bytes: Bytes::from(text),
+        })
+    }
+
+    fn ids(events: &[Event]) -> Vec<Option<i64>> {
+        let events: Vec<&Event> = events.iter().collect();
+        messages(&events)
+            .iter()
+            .map(|message| message.id().and_then(Value::as_i64))
+            .collect()
+    }
+
+    #[test]
+    fn raw_bytes_make_lines_wherever_they_are_cut() {
+        let cut = [
+            raw(1, "{\"id\":1,"),
+            raw(2, "{\"id\":2}\n"),
+            raw(1, "\"result\":{}}\n{\"id\":3}\n{\"id\""),
+            event(Wire::FromAgent {
+                agent: 1,
+                line: Bytes::from(":4}"),
+            }),
+        ];
+        assert_eq!(ids(&cut), [Some(2), Some(1), Some(3), Some(4)]);
+    }
+
+    #[test]
+    fn a_line_behind_noise_is_none() {
+        let spoilt = [
+            raw(1, "log: "),
+            event(Wire::FromAgent {
+                agent: 1,
+                line: Bytes::from("{\"id\":1}"),
+            }),
+        ];
+        assert_eq!(ids(&spoilt), [None]);
+    }
 }

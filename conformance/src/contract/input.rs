@@ -1,5 +1,0 @@
-//! To be written.
-
-use super::clause::Group;
-
-pub(crate) const CLAUSES: Group = &[];

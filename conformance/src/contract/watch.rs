@@ -1,0 +1,53 @@
+//! How long something may be demanded of a runner, and what frees it from a demand.
+//!
+//! An absence is a finding only while the seat was left to itself, the runner lived and the agent was there to be
+//! spoken to. A conformant runner may end on its own, after its agent's exit for instance.
+
+use crate::history::views::LaunchView;
+use crate::history::{Event, Fact, Step, Wire};
+
+/// When nothing more may be demanded in this launch: the stop began, or the runner had ended before.
+pub(super) fn free_until(launch: &LaunchView<'_>) -> u64 {
+    let end = launch.end_of_free_run();
+    launch.runner_exit().map_or(end, |exit| exit.at.min(end))
+}
+
+/// How long the runner lived undisturbed after `at`, in nanoseconds.
+pub(super) fn free_after(launch: &LaunchView<'_>, at: u64) -> u64 {
+    free_until(launch).saturating_sub(at)
+}
+
+/// The events, and the one that ended the watch: an absence is decided by it.
+pub(super) fn cited<'h>(launch: &LaunchView<'h>, events: &[&'h Event]) -> Vec<&'h Event> {
+    events.iter().copied().chain(launch.closing_event()).collect()
+}
+
+/// The first sign, before the seat is stopped, that an agent can't be counted on any more: it is about to end, has
+/// ended, or closed its output.
+pub(super) fn agent_lost<'h>(launch: &LaunchView<'h>, number: u32) -> Option<&'h Event> {
+    let mut before_the_stop = launch
+        .events
+        .iter()
+        .copied()
+        .take_while(|event| !matches!(event.fact, Fact::Step(Step::Stopping { .. })));
+    before_the_stop.find(|event| match &event.fact {
+        Fact::Wire(
+            Wire::Ending { agent, .. } | Wire::AgentEnded { agent } | Wire::StdoutClosed { agent },
+        ) => *agent == number,
+        _ => false,
+    })
+}
+
+/// Everything that may count as an order to cancel, in order: bare /abort blocks, Ctrl-C outside a paste, and the
+/// Ctrl-C byte inside a paste or among other keys (a declared limit of §5).
+pub(super) fn possible_orders<'h>(launch: &LaunchView<'h>) -> Vec<&'h Event> {
+    const CTRL_C: u8 = 0x03;
+    let mut orders = launch.abort_orders();
+    orders.extend(launch.events.iter().copied().filter(|event| match &event.fact {
+        Fact::Step(Step::Typed { bytes }) => bytes.0.contains(&CTRL_C),
+        Fact::Step(Step::Sent { text, .. }) => text.0.contains(&CTRL_C),
+        _ => false,
+    }));
+    orders.sort_by_key(|event| event.sequence);
+    orders
+}
