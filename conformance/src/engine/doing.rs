@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use super::driver::Driver;
 use super::lanes::{Written, order};
+use crate::history::views::Screen;
 use crate::history::{Bytes, Delivery, Fact, Pane, Step};
 use crate::scenario::{self, EndpointFault};
 
@@ -29,7 +30,7 @@ impl Driver<'_> {
             &message.text,
             &send::sent_at(SystemTime::now()),
         );
-        let before = self.observed.screen.lines();
+        let before = captured(&self.observed.screen);
         self.paste(&text, &text).await?;
         let block = self.blocks;
         self.pass(send::ENTER_DELAY).await;
@@ -37,7 +38,7 @@ impl Driver<'_> {
         if message.verify {
             // OpenRig looks half a second after Enter.
             self.pass(Duration::from_millis(500)).await;
-            let after = self.observed.screen.lines();
+            let after = captured(&self.observed.screen);
             let found = send::verify(&before, &after, &text) == send::Verified::Delivered;
             self.record(Fact::Step(Step::Verified { block, found }));
         }
@@ -166,6 +167,15 @@ impl Driver<'_> {
         };
         self.endpoint.set(fault).map_err(io::Error::other)
     }
+}
+
+/// The pane as a capture shows it: without the empty lines below what was written.
+fn captured(screen: &Screen) -> Vec<String> {
+    let mut lines = screen.lines();
+    while lines.last().is_some_and(String::is_empty) {
+        lines.pop();
+    }
+    lines
 }
 
 /// The whole text of the message that begins at `index`: everything pasted or typed up to its Enter.

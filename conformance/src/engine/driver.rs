@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use fake_agent::script::Script;
@@ -113,6 +115,8 @@ pub(crate) struct Driver<'s> {
     /// Text stands in the runner's input that no Enter has followed.
     pub(super) block_is_open: bool,
     pub(super) ticker: tokio::time::Interval,
+    /// Whether any seat of this run has started an agent.
+    pub(super) any_agent: Arc<AtomicBool>,
     pub(super) fault: Option<String>,
     // Lives as long as the seat.
     pub(super) _lanes: Tasks,
@@ -124,6 +128,7 @@ impl<'s> Driver<'s> {
         scenario: &'s Scenario,
         setup: &'s Setup,
         hurry: watch::Receiver<Option<Hurry>>,
+        any_agent: Arc<AtomicBool>,
     ) -> io::Result<Self> {
         let room = Room::new()?;
         let blueprint =
@@ -167,6 +172,7 @@ impl<'s> Driver<'s> {
             blocks: 0,
             block_is_open: false,
             ticker,
+            any_agent,
             fault: None,
             _lanes: lanes,
         })

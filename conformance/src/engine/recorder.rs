@@ -74,12 +74,7 @@ impl Recorder {
         });
     }
 
-    /// Adds a fact of this moment.
-    pub(crate) fn now(&mut self, fact: Fact) {
-        self.add(clock::now(), fact);
-    }
-
-    /// The last events of every lane in words, for somebody who must understand a time-out.
+    /// The history, and how many events were not kept.
     pub(crate) fn finish(self) -> (History, u64) {
         (History::new(self.header, self.events), self.dropped)
     }

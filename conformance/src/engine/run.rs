@@ -1,6 +1,7 @@
 //! Runs many scenarios side by side.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::{Semaphore, mpsc, watch};
@@ -60,7 +61,7 @@ pub async fn run(
         })
     };
     let places = Arc::new(Semaphore::new(jobs.max(1)));
-    let any_agent = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let any_agent = Arc::new(AtomicBool::new(false));
     let mut seats = JoinSet::new();
     for (index, scenario) in scenarios.into_iter().enumerate() {
         let (setup, places, hurry, progress) =
@@ -70,10 +71,8 @@ pub async fn run(
             // The semaphore is never closed.
             let _place = places.acquire().await;
             let _ = progress.send(Progress::Began(scenario.id.clone()));
-            let (seat, agent_started, no_agent) = one(index, &scenario, &setup, hurry).await;
-            if agent_started {
-                any_agent.store(true, std::sync::atomic::Ordering::Relaxed);
-            } else if no_agent && !any_agent.load(std::sync::atomic::Ordering::Relaxed) {
+            let (seat, no_agent) = one(index, &scenario, &setup, hurry, any_agent.clone()).await;
+            if no_agent && !any_agent.load(Ordering::Relaxed) {
                 hurry_all.send_if_modified(|hurry| {
                     let first = hurry.is_none();
                     hurry.get_or_insert(Hurry::NoAgent);
@@ -95,7 +94,8 @@ async fn one(
     scenario: &Scenario,
     setup: &Setup,
     hurry: watch::Receiver<Option<Hurry>>,
-) -> (SeatRun, bool, bool) {
+    any_agent: Arc<AtomicBool>,
+) -> (SeatRun, bool) {
     let began = Instant::now();
     let mut run = SeatRun {
         index,
@@ -108,14 +108,12 @@ async fn one(
     };
     if hurry.borrow().is_some() {
         run.cut_off = true;
-        return (run, false, false);
+        return (run, false);
     }
-    let mut agent_started = false;
     let mut no_agent = false;
-    match Driver::new(scenario, setup, hurry) {
+    match Driver::new(scenario, setup, hurry, any_agent) {
         Ok(driver) => {
             let (history, ending, started) = driver.run().await;
-            agent_started = started;
             // The runner ended, or waited, without any agent.
             no_agent = !started && ending == Ending::TimedOut;
             run.history = Some(history);
@@ -129,5 +127,5 @@ async fn one(
         Err(error) => run.fault = Some(format!("the seat could not be made: {error}")),
     }
     run.took = began.elapsed();
-    (run, agent_started, no_agent)
+    (run, no_agent)
 }

@@ -1,5 +1,7 @@
 //! Taking in: every observation becomes an event of the history, and moves what is known of the seat.
 
+use std::sync::atomic::Ordering;
+
 use fake_agent::control;
 use fake_openrig::endpoint::{self, Exchange};
 use fake_openrig::post::Post;
@@ -96,6 +98,7 @@ impl Driver<'_> {
 
     pub(super) fn take_agent(&mut self, at: u64, agent: u64, hello: control::Hello, orders: OwnedWriteHalf) {
         self.agents_of_launch += 1;
+        self.any_agent.store(true, Ordering::Relaxed);
         let number = self.agents_of_launch;
         let text = |bytes: &control::Bytes| String::from_utf8_lossy(bytes.as_slice()).into_owned();
         self.record_at(

@@ -1,6 +1,7 @@
 //! Waiting: for a condition, for time to pass, for whatever comes next. Everything that comes meanwhile is taken in.
 
 use std::io;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -18,6 +19,11 @@ const WORTH_TELLING: Duration = Duration::from_millis(25);
 const AFTER_THE_END: Duration = Duration::from_millis(500);
 
 impl Driver<'_> {
+    /// No seat of this run has started an agent so far.
+    fn no_agent_anywhere(&self) -> bool {
+        !self.observed.agent_started() && !self.any_agent.load(Ordering::Relaxed)
+    }
+
     pub(super) async fn until(&mut self, condition: &Condition) -> bool {
         let began = Instant::now();
         let limit = self.setup.patience;
@@ -36,8 +42,8 @@ impl Driver<'_> {
                 if self.observed.runner_ended() {
                     cut_short = Some("the runner had ended".to_owned());
                     deadline = deadline.min(Instant::now() + AFTER_THE_END);
-                } else if !self.observed.agent_started() {
-                    // A program that starts no agent by now will not: the rest of the patience is left to the others.
+                } else if self.no_agent_anywhere() {
+                    // A program that starts no agent by now will not: the rest of the patience is left to its end.
                     let no_agent = began + limit.mul_f64(0.75);
                     if Instant::now() >= no_agent {
                         cut_short = Some("no agent had been started".to_owned());
