@@ -34,9 +34,14 @@ pub fn write(report: &Report) -> Result<String, FormatError> {
 /// When the text is no report of this version.
 pub fn read(text: &str) -> Result<Report, FormatError> {
     let value: serde_json::Value = serde_json::from_str(text)?;
-    let found = value.get("schema").and_then(serde_json::Value::as_str).unwrap_or_default();
+    let found = value
+        .get("schema")
+        .and_then(serde_json::Value::as_str)
+        .unwrap_or_default();
     if found != SCHEMA {
-        return Err(FormatError::Schema { found: found.to_owned() });
+        return Err(FormatError::Schema {
+            found: found.to_owned(),
+        });
     }
     Ok(serde_json::from_str(text)?)
 }

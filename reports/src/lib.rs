@@ -7,8 +7,8 @@ mod table;
 
 pub use json::{FormatError, read, write};
 pub use model::{
-    Claims, ClauseReport, FindingReport, Kit, Outcome, PromotionStep, Report, RunnerReport, SCHEMA, STATEMENT,
-    ScenarioReport, Verdict,
+    Claims, ClauseReport, FindingReport, Kit, Outcome, PromotionStep, Report, RunnerReport, SCHEMA,
+    STATEMENT, ScenarioReport, Verdict,
 };
 pub use self_test::{MutantReport, SelfTest, VacuousReport};
 pub use table::{clauses as clause_table, report as table, self_test as self_test_table};

@@ -185,6 +185,8 @@ pub struct ScenarioReport {
     pub stopped_at: Option<String>,
     /// The screen at that moment.
     pub screen: Vec<String>,
+    /// The last events of every lane at that moment, in words.
+    pub last_events: Vec<String>,
     /// A fault of the kit or of the scenario.
     pub fault: Option<String>,
     /// What was found in its history; clauses it has nothing to say about are left out.

@@ -16,7 +16,10 @@ pub fn report(report: &Report, width: usize, evidence: Option<&str>) -> String {
     promotion(report, width, &mut text);
     clause_verdicts(report, width, &mut text);
     for clause in &report.clauses {
-        if matches!(clause.verdict, Verdict::Fail | Verdict::Warning | Verdict::Note | Verdict::Inconclusive) {
+        if matches!(
+            clause.verdict,
+            Verdict::Fail | Verdict::Warning | Verdict::Note | Verdict::Inconclusive
+        ) {
             problem(report, clause, &mut text);
         }
     }
@@ -46,7 +49,11 @@ fn promotion(report: &Report, width: usize, text: &mut String) {
 fn clause_verdicts(report: &Report, width: usize, text: &mut String) {
     let mut builder = Builder::default();
     builder.push_record(["clause", "level", "verdict", "what was seen"]);
-    for clause in report.clauses.iter().filter(|clause| clause.verdict != Verdict::NotSelected) {
+    for clause in report
+        .clauses
+        .iter()
+        .filter(|clause| clause.verdict != Verdict::NotSelected)
+    {
         builder.push_record([
             clause.id.clone(),
             clause.level.clone(),
@@ -55,7 +62,11 @@ fn clause_verdicts(report: &Report, width: usize, text: &mut String) {
         ]);
     }
     push_table(builder, 3, width, 66, text);
-    let not_selected = report.clauses.iter().filter(|clause| clause.verdict == Verdict::NotSelected).count();
+    let not_selected = report
+        .clauses
+        .iter()
+        .filter(|clause| clause.verdict == Verdict::NotSelected)
+        .count();
     if not_selected > 0 {
         let _ = writeln!(text, "{not_selected} clauses were not selected.\n");
     }
@@ -65,19 +76,27 @@ fn clause_verdicts(report: &Report, width: usize, text: &mut String) {
 fn push_table(builder: Builder, wide: usize, width: usize, others: usize, text: &mut String) {
     let mut table = builder.build();
     let rest = width.saturating_sub(others).max(24);
-    table.with(Style::sharp()).with(Modify::new(Columns::one(wide)).with(Width::wrap(rest).keep_words(true)));
+    table
+        .with(Style::sharp())
+        .with(Modify::new(Columns::one(wide)).with(Width::wrap(rest).keep_words(true)));
     let _ = writeln!(text, "{table}\n");
 }
 
 /// One broken clause with everything that is needed to understand it and to see it again.
 fn problem(report: &Report, clause: &ClauseReport, text: &mut String) {
-    let _ = writeln!(text, "{}: {} ({}, {})", clause.verdict.as_str(), clause.id, clause.level, clause.basis);
+    let _ = writeln!(
+        text,
+        "{}: {} ({}, {})",
+        clause.verdict.as_str(),
+        clause.id,
+        clause.level,
+        clause.basis
+    );
     let _ = writeln!(text, "  the clause  {}", clause.text);
     let found = report.scenarios.iter().filter_map(|scenario| {
-        let finding = scenario
-            .findings
-            .iter()
-            .find(|finding| finding.clause == clause.id && matches!(&*finding.finding, "broken" | "inconclusive"))?;
+        let finding = scenario.findings.iter().find(|finding| {
+            finding.clause == clause.id && matches!(&*finding.finding, "broken" | "inconclusive")
+        })?;
         Some((scenario, finding))
     });
     let mut others = Vec::new();
@@ -102,7 +121,9 @@ fn stopped(scenario: &ScenarioReport, text: &mut String) {
     if let Some(fault) = &scenario.fault {
         let _ = writeln!(text, "harness error: {}\n  {fault}\n", scenario.id);
     }
-    let Some(stopped_at) = &scenario.stopped_at else { return };
+    let Some(stopped_at) = &scenario.stopped_at else {
+        return;
+    };
     let _ = writeln!(text, "stopped: {}\n  {stopped_at}", scenario.id);
     let shown: Vec<&String> = scenario.screen.iter().filter(|line| !line.is_empty()).collect();
     if !shown.is_empty() {
@@ -112,16 +133,36 @@ fn stopped(scenario: &ScenarioReport, text: &mut String) {
             let _ = writeln!(text, "  | {}", plain(line));
         }
     }
+    if !scenario.last_events.is_empty() {
+        let _ = writeln!(text, "  the last events of every lane:");
+        for event in &scenario.last_events {
+            let _ = writeln!(text, "    {}", plain(event));
+        }
+    }
     text.push('\n');
 }
 
 /// A line of somebody's screen without anything a terminal would act on.
 fn plain(line: &str) -> String {
-    line.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character }).collect()
+    line.chars()
+        .map(|character| {
+            if character.is_control() {
+                '\u{fffd}'
+            } else {
+                character
+            }
+        })
+        .collect()
 }
 
 fn outcome(report: &Report, evidence: Option<&str>, text: &mut String) {
-    let count = |verdict| report.clauses.iter().filter(|clause| clause.verdict == verdict).count();
+    let count = |verdict| {
+        report
+            .clauses
+            .iter()
+            .filter(|clause| clause.verdict == verdict)
+            .count()
+    };
     let counts: Vec<String> = [
         Verdict::Pass,
         Verdict::Fail,
@@ -150,8 +191,17 @@ fn outcome(report: &Report, evidence: Option<&str>, text: &mut String) {
     for reason in &report.reasons {
         let _ = writeln!(text, "- {reason}");
     }
-    let part = if report.part.is_some() && report.outcome == Outcome::Conformant { ", as far as it was run" } else { "" };
-    let _ = writeln!(text, "outcome: {}{part} with contract {}", report.outcome.as_str(), report.contract);
+    let part = if report.part.is_some() && report.outcome == Outcome::Conformant {
+        ", as far as it was run"
+    } else {
+        ""
+    };
+    let _ = writeln!(
+        text,
+        "outcome: {}{part} with contract {}",
+        report.outcome.as_str(),
+        report.contract
+    );
     let _ = writeln!(text, "This is {STATEMENT}.");
 }
 
@@ -186,14 +236,26 @@ pub fn self_test(result: &SelfTest, width: usize) -> String {
     let mut builder = Builder::default();
     builder.push_record(["vacuous runner", "outcome", "passed clauses"]);
     for runner in &result.vacuous {
-        builder.push_record([runner.name.clone(), runner.outcome.clone(), runner.passed.join(", ")]);
+        builder.push_record([
+            runner.name.clone(),
+            runner.outcome.clone(),
+            runner.passed.join(", "),
+        ]);
     }
     push_table(builder, 2, width, 44, &mut text);
     let killed = result.mutants.iter().filter(|mutant| mutant.killed).count();
-    let _ = writeln!(text, "{killed} of {} mutants were caught by their own clause", result.mutants.len());
+    let _ = writeln!(
+        text,
+        "{killed} of {} mutants were caught by their own clause",
+        result.mutants.len()
+    );
     if !result.unproven.is_empty() {
         let _ = writeln!(text, "no mutant breaks: {}", result.unproven.join(", "));
     }
-    let _ = writeln!(text, "self-test: {}", if result.passed() { "passed" } else { "FAILED" });
+    let _ = writeln!(
+        text,
+        "self-test: {}",
+        if result.passed() { "passed" } else { "FAILED" }
+    );
     text
 }

@@ -45,7 +45,7 @@ pub(super) enum Format {
 
 /// Seats for which there is room beside each other.
 fn default_jobs() -> usize {
-    std::thread::available_parallelism().map_or(2, std::num::NonZero::get) * 8
+    std::thread::available_parallelism().map_or(2, std::num::NonZero::get) * 32
 }
 
 pub(super) fn run(options: Options) -> anyhow::Result<Exit> {

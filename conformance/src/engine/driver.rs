@@ -14,7 +14,7 @@ use fake_openrig::record::Expected;
 use fake_openrig::send;
 use tokio::net::unix::OwnedWriteHalf;
 use tokio::process::Child;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 
 use super::doing::pending_text;
 use super::lanes::{Observation, Sender, Tasks, Written, channel};
@@ -117,6 +117,8 @@ pub(crate) struct Driver<'s> {
     pub(super) ticker: tokio::time::Interval,
     /// Whether any seat of this run has started an agent.
     pub(super) any_agent: Arc<AtomicBool>,
+    /// Held until the first agent is there, or the runner has ended.
+    pub(super) beginning: Option<OwnedSemaphorePermit>,
     pub(super) fault: Option<String>,
     // Lives as long as the seat.
     pub(super) _lanes: Tasks,
@@ -129,6 +131,7 @@ impl<'s> Driver<'s> {
         setup: &'s Setup,
         hurry: watch::Receiver<Option<Hurry>>,
         any_agent: Arc<AtomicBool>,
+        beginning: Option<OwnedSemaphorePermit>,
     ) -> io::Result<Self> {
         let room = Room::new()?;
         let blueprint =
@@ -173,6 +176,7 @@ impl<'s> Driver<'s> {
             block_is_open: false,
             ticker,
             any_agent,
+            beginning,
             fault: None,
             _lanes: lanes,
         })

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -61,17 +61,23 @@ pub async fn run(
         })
     };
     let places = Arc::new(Semaphore::new(jobs.max(1)));
+    let beginnings = Arc::new(Semaphore::new(at_once_at_the_beginning()));
     let any_agent = Arc::new(AtomicBool::new(false));
     let mut seats = JoinSet::new();
     for (index, scenario) in scenarios.into_iter().enumerate() {
         let (setup, places, hurry, progress) =
             (setup.clone(), places.clone(), hurry.clone(), progress.clone());
-        let (any_agent, hurry_all) = (any_agent.clone(), hurry_all.clone());
+        let (any_agent, hurry_all, beginnings) = (any_agent.clone(), hurry_all.clone(), beginnings.clone());
         seats.spawn(async move {
-            // The semaphore is never closed.
+            // The semaphores are never closed.
             let _place = places.acquire().await;
+            let mut hurry_first = hurry.clone();
+            let beginning = tokio::select! {
+                beginning = beginnings.acquire_owned() => beginning.ok(),
+                _ = hurry_first.wait_for(Option::is_some) => None,
+            };
             let _ = progress.send(Progress::Began(scenario.id.clone()));
-            let (seat, no_agent) = one(index, &scenario, &setup, hurry, any_agent.clone()).await;
+            let (seat, no_agent) = one(index, &scenario, &setup, hurry, any_agent.clone(), beginning).await;
             if no_agent && !any_agent.load(Ordering::Relaxed) {
                 hurry_all.send_if_modified(|hurry| {
                     let first = hurry.is_none();
@@ -89,12 +95,19 @@ pub async fn run(
     runs
 }
 
+/// How many seats may be at their beginning together. Starting programs is what costs; afterwards a seat mostly waits.
+/// If all began at once, a runner in a slow language would look slow for the machine's sake.
+fn at_once_at_the_beginning() -> usize {
+    std::thread::available_parallelism().map_or(2, std::num::NonZero::get) * 4
+}
+
 async fn one(
     index: usize,
     scenario: &Scenario,
     setup: &Setup,
     hurry: watch::Receiver<Option<Hurry>>,
     any_agent: Arc<AtomicBool>,
+    beginning: Option<OwnedSemaphorePermit>,
 ) -> (SeatRun, bool) {
     let began = Instant::now();
     let mut run = SeatRun {
@@ -111,7 +124,7 @@ async fn one(
         return (run, false);
     }
     let mut no_agent = false;
-    match Driver::new(scenario, setup, hurry, any_agent) {
+    match Driver::new(scenario, setup, hurry, any_agent, beginning) {
         Ok(driver) => {
             let (history, ending, started) = driver.run().await;
             // The runner ended, or waited, without any agent.

@@ -76,6 +76,7 @@ impl Driver<'_> {
             }
             SupervisorFact::Exited { code, signal } => {
                 running.started = true;
+                self.beginning = None;
                 Process::RunnerExited { code, signal }
             }
             SupervisorFact::Empty => {
@@ -99,6 +100,7 @@ impl Driver<'_> {
     pub(super) fn take_agent(&mut self, at: u64, agent: u64, hello: control::Hello, orders: OwnedWriteHalf) {
         self.agents_of_launch += 1;
         self.any_agent.store(true, Ordering::Relaxed);
+        self.beginning = None;
         let number = self.agents_of_launch;
         let text = |bytes: &control::Bytes| String::from_utf8_lossy(bytes.as_slice()).into_owned();
         self.record_at(

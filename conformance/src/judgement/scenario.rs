@@ -1,10 +1,12 @@
 //! One scenario's history, judged by every clause.
 
+use std::collections::BTreeMap;
+
 use reports::{FindingReport, ScenarioReport};
 
 use crate::contract::{self, Finding};
-use crate::history::views::{RecordVersion, Views};
-use crate::history::{Fact, History, Step, Wire};
+use crate::history::views::{RecordVersion, Views, in_words, milliseconds};
+use crate::history::{Event, Fact, History, Lane, Step, Wire};
 
 /// One scenario, judged.
 #[derive(Debug, Clone)]
@@ -34,7 +36,7 @@ pub fn judge(
     fault: Option<String>,
     cut_off: bool,
 ) -> Judged {
-    let empty = Vec::new();
+    let empty: Vec<Event> = Vec::new();
     let events = history.map_or(&empty, |history| &history.events);
     let stopped = events.iter().find_map(|event| match &event.fact {
         Fact::Step(Step::TimedOut {
@@ -79,6 +81,7 @@ pub fn judge(
         }
     }
     let completed = history.is_some() && stopped.is_none() && fault.is_none() && !cut_off;
+    let stopped_early = stopped.is_some();
     let (stopped_at, screen) = stopped.map_or((None, Vec::new()), |(what, screen)| (Some(what), screen));
     Judged {
         report: ScenarioReport {
@@ -88,6 +91,11 @@ pub fn judge(
             completed,
             stopped_at,
             screen,
+            last_events: if stopped_early {
+                last_events(events)
+            } else {
+                Vec::new()
+            },
             fault,
             findings,
         },
@@ -100,6 +108,34 @@ pub fn judge(
             _ => None,
         }),
     }
+}
+
+/// The last events of every lane before the wait that was in vain ended.
+fn last_events(events: &[Event]) -> Vec<String> {
+    const OF_A_LANE: usize = 3;
+    let mut seen: BTreeMap<Lane, usize> = BTreeMap::new();
+    let before = events
+        .iter()
+        .rev()
+        .skip_while(|event| !matches!(event.fact, Fact::Step(Step::TimedOut { .. })));
+    let mut last: Vec<&Event> = before
+        .filter(|event| {
+            let count = seen.entry(event.lane()).or_default();
+            *count += 1;
+            *count <= OF_A_LANE
+        })
+        .collect();
+    last.reverse();
+    last.into_iter()
+        .map(|event| {
+            format!(
+                "{} at {}: {}",
+                event.sequence,
+                milliseconds(event.at),
+                in_words(event)
+            )
+        })
+        .collect()
 }
 
 fn finding_report(clause: &str, finding: Finding, exercises: &[String]) -> Option<FindingReport> {

@@ -10,6 +10,7 @@ mod posts;
 mod prompts;
 mod records;
 mod wire;
+mod words;
 
 pub use blocks::Block;
 pub use launch::LaunchView;
@@ -19,6 +20,7 @@ pub use posts::{Post, PostKind};
 pub use prompts::{Ending, Prompt};
 pub use records::RecordVersion;
 pub use wire::{Agent, Exchange, Message, Shape};
+pub use words::in_words;
 
 use super::{Event, Fact, History};
 
