@@ -3,10 +3,12 @@
 pub(super) mod shown_text;
 mod written;
 
-use self::shown_text::{ShownText, quoted};
+use self::shown_text::ShownText;
 use super::clause::{Clause, Group, Level::*};
 use super::finding::{Finding, Tally};
 use super::grace::{DUE, machine_was_late};
+use super::quote::quoted;
+use super::watch::{cited, free_until};
 use crate::history::views::{Block, LaunchView, Prompt, Views, milliseconds};
 use crate::history::{Event, Fact, Pane, Step};
 
@@ -37,8 +39,7 @@ fn prompt_mirrored(views: &Views<'_>) -> Finding {
             if wanted.is_empty() {
                 continue;
             }
-            let exit = launch.runner_exit().map_or(u64::MAX, |exit| exit.at);
-            let end = launch.end_of_free_run().min(exit);
+            let end = free_until(launch);
             let until = submitted.at.saturating_add(DUE).min(end);
             if let Some(shown) = wanted.first_shown(launch, mirror_counts_from(launch, block), until) {
                 tally.held(
@@ -50,10 +51,7 @@ fn prompt_mirrored(views: &Views<'_>) -> Finding {
             if end.saturating_sub(submitted.at) < DUE {
                 continue;
             }
-            let events: Vec<&Event> = [block.sent, submitted]
-                .into_iter()
-                .chain(launch.closing_event())
-                .collect();
+            let events = cited(launch, &[block.sent, submitted]);
             let said = format!(
                 "{} was submitted, and the pane did not show it in {}",
                 quoted(&text),

@@ -95,17 +95,6 @@ fn cannot_be_shown(character: char) -> bool {
     character.is_control() || invisible || character == char::REPLACEMENT_CHARACTER
 }
 
-/// A text as a finding quotes it: not all of a long one.
-pub(in crate::contract) fn quoted(text: &str) -> String {
-    const MOST: usize = 80;
-    if text.chars().count() <= MOST {
-        format!("{text:?}")
-    } else {
-        let beginning: String = text.chars().take(MOST).collect();
-        format!("{beginning:?}…")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,12 +113,6 @@ mod tests {
         let text = ShownText::first_of("abc\ndef\nghi", 5);
         assert_eq!(text.pieces, ["abc", "de"]);
         assert_eq!(ShownText::length("a b\nc\u{7}"), 3);
-    }
-
-    #[test]
-    fn a_quoted_text_is_no_longer_than_needed() {
-        assert_eq!(quoted("a\n"), "\"a\\n\"");
-        assert_eq!(quoted(&"é".repeat(90)), format!("\"{}\"…", "é".repeat(80)));
     }
 
     proptest! {

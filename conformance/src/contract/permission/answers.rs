@@ -2,11 +2,13 @@
 
 use serde_json::Value;
 
+use super::super::endpoint_faults::{fault_at, faults};
 use super::super::finding::{Finding, Tally};
 use super::super::grace::{CROSSING, DUE, PROMPT, machine_was_late};
+use super::super::watch::free_after;
 use super::requests::{
-    answer, free_until, is_answerable, is_error, is_refusal, is_response, judge_silence, oddity,
-    offers_nothing, ordinary, permissions, quit_unasked, told, turn_of, wrote_raw_before,
+    answer, is_answerable, is_error, is_refusal, is_response, judge_silence, oddity, offers_nothing,
+    ordinary, permissions, quit_unasked, told, turn_of, wrote_raw_before,
 };
 use crate::history::Event;
 use crate::history::views::{Exchange, LaunchView, Message, PostKind, Views, milliseconds};
@@ -45,6 +47,7 @@ fn was_taken_back(launch: &LaunchView<'_>, asked: &Exchange<'_>, answer: &Messag
 
 pub(super) fn at_once(views: &Views<'_>) -> Finding {
     let mut tally = Tally::default();
+    let faults = faults(views);
     for launch in &views.launches {
         for asked in ordinary(launch) {
             let request = asked.request.event;
@@ -57,7 +60,7 @@ pub(super) fn at_once(views: &Views<'_>) -> Finding {
             let said = format!(
                 "answered in {}, the endpoint being {}",
                 milliseconds(took),
-                launch.endpoint_at(request.at)
+                fault_at(&faults, request.at).map_or("healthy", |fault| fault.name)
             );
             if took <= PROMPT {
                 tally.held(said, &events);
@@ -236,8 +239,7 @@ fn sign_of_life<'h>(
     let turn_ended = turn
         .and_then(|turn| turn.exchange.answers.first())
         .filter(|ended| {
-            ended.event.sequence > answer.event.sequence
-                && free_until(launch).saturating_sub(ended.event.at) >= CROSSING
+            ended.event.sequence > answer.event.sequence && free_after(launch, ended.event.at) >= CROSSING
         });
     line.or(report.map(|post| post.started))
         .or(turn_ended.map(|ended| ended.event))

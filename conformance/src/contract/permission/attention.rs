@@ -1,8 +1,10 @@
 //! Attention: from the Notification a permission request brought to the next accepted prompt.
 
+use super::super::endpoint_faults::posts_are_due;
 use super::super::finding::{Finding, Tally};
 use super::super::grace::{CROSSING, DUE, machine_was_late};
-use super::requests::{ended_on_its_own, free_until, input_may_have_ended, ordinary, posts_arrive, turn_of};
+use super::super::watch::{cited, free_after};
+use super::requests::{ended_on_its_own, input_may_have_ended, ordinary, turn_of};
 use crate::history::views::{Ending, LaunchView, Post, PostKind, Prompt, Views, milliseconds};
 use crate::history::{Event, Fact, Step};
 
@@ -31,10 +33,10 @@ pub(super) fn posted(views: &Views<'_>) -> Finding {
                 );
                 continue;
             }
-            let watched = free_until(launch).saturating_sub(request.at);
+            let watched = free_after(launch, request.at);
             let agent_left_at_once = ended_on_its_own(launch, agent)
                 .is_some_and(|ended| ended.at <= request.at.saturating_add(CROSSING));
-            if watched < DUE || agent_left_at_once || !posts_arrive(launch) {
+            if watched < DUE || agent_left_at_once || !posts_are_due(views, launch) {
                 continue;
             }
             let said = format!(
@@ -56,7 +58,7 @@ fn judge_absence(
     said: String,
     tally: &mut Tally,
 ) {
-    let events: Vec<&Event> = causes.iter().copied().chain(launch.closing_event()).collect();
+    let events = cited(launch, causes);
     let from = causes.last().map_or(0, |cause| cause.at);
     if machine_was_late(views, from, from.saturating_add(watched), watched) {
         tally.inconclusive(said, &events);
@@ -142,9 +144,9 @@ impl<'v, 'h> Hold<'v, 'h> {
     }
 
     /// The first post that must not be there. An exit ends the hold, and so does an operator's clearing.
-    fn violation(&self, launch: &'v LaunchView<'h>) -> Option<&'v Post<'h>> {
+    fn violation(&self, views: &Views<'_>, launch: &'v LaunchView<'h>) -> Option<&'v Post<'h>> {
         // Where the accepted post itself may be missing, the prompt it would have told of ends the hold.
-        let until = if self.cleared.is_some() && posts_arrive(launch) {
+        let until = if self.cleared.is_some() && posts_are_due(views, launch) {
             u64::MAX
         } else {
             self.next_prompt(launch)
@@ -174,7 +176,7 @@ pub(super) fn held(views: &Views<'_>) -> Finding {
     for launch in &views.launches {
         for hold in holds(launch) {
             let notification = hold.notification.started;
-            if let Some(post) = hold.violation(launch) {
+            if let Some(post) = hold.violation(views, launch) {
                 tally.broken(
                     format!("{} was posted while attention was held", post.name()),
                     &[notification, post.started],
@@ -186,7 +188,9 @@ pub(super) fn held(views: &Views<'_>) -> Finding {
                 continue;
             };
             let cleared = hold.cleared.filter(|cleared| cleared.at() >= ended.at);
-            if !posts_arrive(launch) || (cleared.is_none() && launch.watched_after(ended.at) < CROSSING) {
+            if !posts_are_due(views, launch)
+                || (cleared.is_none() && launch.watched_after(ended.at) < CROSSING)
+            {
                 continue;
             }
             let last = cleared.map(|post| post.started).or(launch.closing_event());
@@ -220,8 +224,8 @@ pub(super) fn cleared_by_prompt(views: &Views<'_>) -> Finding {
                 judge_next_turn(views, launch, &hold, next, accepted, &mut tally);
                 continue;
             }
-            let watched = free_until(launch).saturating_sub(submitted.at);
-            if hold.cleared.is_none() && watched >= DUE && posts_arrive(launch) {
+            let watched = free_after(launch, submitted.at);
+            if hold.cleared.is_none() && watched >= DUE && posts_are_due(views, launch) {
                 let said = format!(
                     "the next prompt went out, and no accepted was posted in {}",
                     milliseconds(watched)
@@ -292,10 +296,10 @@ fn judge_next_turn(
         );
         return;
     }
-    let watched = free_until(launch).saturating_sub(ended.at);
+    let watched = free_after(launch, ended.at);
     let agent_left = ended_on_its_own(launch, turn.exchange.request.agent)
         .is_some_and(|left| left.at <= ended.at.saturating_add(CROSSING));
-    if watched >= DUE && posts_arrive(launch) && !agent_left {
+    if watched >= DUE && posts_are_due(views, launch) && !agent_left {
         let said = format!(
             "the turn after held attention ended, and no Stop was posted in {}",
             milliseconds(watched)
@@ -342,7 +346,10 @@ pub(super) fn exit_while_held(views: &Views<'_>) -> Finding {
                 .filter(|exit| exit.at >= ended.at && launch.watched_after(exit.at) >= CROSSING);
             let watched = launch.watched_after(ended.at);
             // A runner whose input has ended may have ended the agent itself.
-            if !posts_arrive(launch) || input_may_have_ended(launch) || (watched < DUE && gone.is_none()) {
+            if !posts_are_due(views, launch)
+                || input_may_have_ended(launch)
+                || (watched < DUE && gone.is_none())
+            {
                 continue;
             }
             let said = format!(

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::super::finding::{Finding, Tally};
 use super::super::grace::{CROSSING, DUE, machine_was_late};
+use super::super::watch::cited;
 use super::requests::{
     answer, is_answerable, is_response, judge_silence, quit_unasked, told, was_put_in, wrote_raw_before,
 };
@@ -187,10 +188,7 @@ pub(super) fn notifications_ignored(views: &Views<'_>) -> Finding {
                     &[message.event, stray.event],
                 );
             } else if heard_after(launch, message) >= CROSSING {
-                let events: Vec<&Event> = [message.event]
-                    .into_iter()
-                    .chain(launch.closing_event())
-                    .collect();
+                let events = cited(launch, &[message.event]);
                 tally.held(format!("nothing answered the notification {method}"), &events);
             }
         }

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::super::finding::Tally;
 use super::super::grace::{DUE, machine_was_late};
+use super::super::watch::{cited, free_until};
 use crate::history::views::{Exchange, LaunchView, Message, Prompt, Shape, Views, milliseconds};
 use crate::history::{Event, Fact, Pane, Process, Step, Wire};
 
@@ -145,12 +146,6 @@ pub(super) fn turn_of<'v, 'h>(launch: &'v LaunchView<'h>, asked: &Exchange<'_>) 
         .find(|prompt| prompt.session() == session && prompt.in_flight_at(asked.request.event.at))
 }
 
-/// Until when the runner was there and left to itself: the stop, or its own exit.
-pub(super) fn free_until(launch: &LaunchView<'_>) -> u64 {
-    let exit = launch.runner_exit().map_or(u64::MAX, |exit| exit.at);
-    launch.end_of_free_run().min(exit)
-}
-
 /// Whether every open had failed when the request was written: a runner that gave up need not listen any more.
 fn opening_had_failed(launch: &LaunchView<'_>, request: &Event) -> bool {
     let failed = |answers: &[Message<'_>]| {
@@ -184,7 +179,7 @@ pub(super) fn judge_silence(
     if waited < DUE {
         return;
     }
-    let events: Vec<&Event> = [request].into_iter().chain(launch.closing_event()).collect();
+    let events = cited(launch, &[request]);
     let said = format!("{} got no answer in {}", asked.method(), milliseconds(waited));
     if machine_was_late(views, request.at, until, waited) {
         tally.inconclusive(said, &events);
@@ -259,15 +254,6 @@ pub(super) fn quit_unasked<'h>(launch: &LaunchView<'h>, after: u64) -> Option<&'
                 )
         });
     (!agent_gone && !interrupted && !input_may_have_ended(launch)).then_some(exit)
-}
-
-/// Whether the endpoint worked throughout and the runner had found it: only then is a missing post a finding.
-pub(super) fn posts_arrive(launch: &LaunchView<'_>) -> bool {
-    let faulty = launch
-        .events
-        .iter()
-        .any(|event| matches!(&event.fact, Fact::Step(Step::Endpoint { fault }) if fault != "healthy"));
-    !faulty && !launch.posts_may_be_lost() && !launch.all_posts.is_empty()
 }
 
 /// Whether a message is a response of the runner.

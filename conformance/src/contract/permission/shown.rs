@@ -2,10 +2,12 @@
 
 use serde_json::Value;
 
-use super::super::evidence::shown_text::{ShownText, Written, quoted};
+use super::super::evidence::shown_text::{ShownText, Written};
 use super::super::finding::{Finding, Tally};
 use super::super::grace::{DUE, machine_was_late};
-use super::requests::{free_until, ordinary, turn_of};
+use super::super::quote::quoted;
+use super::super::watch::{cited, free_until};
+use super::requests::{ordinary, turn_of};
 use crate::history::Event;
 use crate::history::views::{Exchange, LaunchView, Message, Views, milliseconds};
 
@@ -31,7 +33,7 @@ pub(super) fn shown(views: &Views<'_>) -> Finding {
             if watched < DUE {
                 continue;
             }
-            let events: Vec<&Event> = [request].into_iter().chain(launch.closing_event()).collect();
+            let events = cited(launch, &[request]);
             let said = format!(
                 "{} was not in the pane in {}",
                 words.told(),

@@ -23,6 +23,20 @@ fn posted() {
 }
 
 #[test]
+fn nothing_is_due_in_a_launch_that_began_with_a_faulty_endpoint() {
+    let second = HistoryBuilder::ready()
+        .endpoint("refuse")
+        .launch(|_| {})
+        .terminal_ready()
+        .agent_started()
+        .opened()
+        .prompt("work")
+        .asks_permission(json!({"toolCallId": "call"}))
+        .refuses();
+    assert_not_exercised("permission.posted", &second.watch_seconds(9));
+}
+
+#[test]
 fn posted_once_for_several_in_a_turn() {
     let twice = working()
         .permission("one")
