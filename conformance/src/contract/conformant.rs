@@ -237,6 +237,7 @@ fn repeating() -> HistoryBuilder {
         .block("next")
         .prompt_text_only("next")
         .post_with("UserPromptSubmit", "accepted", numbered(3))
+        .shows("you ▸ next")
         .watch_seconds(20)
 }
 

@@ -19,6 +19,15 @@ const WORTH_TELLING: Duration = Duration::from_millis(25);
 const AFTER_THE_END: Duration = Duration::from_millis(500);
 
 impl Driver<'_> {
+    /// How long one await may take.
+    fn patience(&self) -> Duration {
+        let least = self
+            .scenario
+            .patience
+            .map_or(Duration::ZERO, |least| least.duration());
+        self.setup.patience.max(least)
+    }
+
     /// No seat of this run has started an agent so far.
     fn no_agent_anywhere(&self) -> bool {
         !self.observed.agent_started() && !self.any_agent.load(Ordering::Relaxed)
@@ -26,7 +35,7 @@ impl Driver<'_> {
 
     pub(super) async fn until(&mut self, condition: &Condition) -> bool {
         let began = Instant::now();
-        let limit = self.setup.patience;
+        let limit = self.patience();
         let mut deadline = began + limit;
         let mut cut_short = None;
         loop {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fake_agent::script::{Action, Script};
+use fake_agent::script::{Action, Delay, Script};
 use serde::Deserialize;
 
 use super::{Condition, Need, Scenario, Step};
@@ -35,6 +35,8 @@ struct File {
     #[serde(default)]
     needs: Vec<Need>,
     #[serde(default)]
+    patience: Option<Delay>,
+    #[serde(default)]
     agent: Script,
     #[serde(default)]
     agents: BTreeMap<String, Script>,
@@ -61,6 +63,7 @@ pub fn load(id: &str, file: &str, text: &str) -> Result<Scenario, ScenarioError>
         seen: parsed.seen,
         exercises: parsed.exercises,
         needs: parsed.needs,
+        patience: parsed.patience,
         agent: parsed.agent,
         agents: parsed.agents,
         steps: parsed.steps,

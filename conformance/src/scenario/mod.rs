@@ -7,7 +7,7 @@ mod step;
 
 use std::collections::BTreeMap;
 
-use fake_agent::script::Script;
+use fake_agent::script::{Delay, Script};
 use serde::Deserialize;
 
 pub use condition::{Condition, SeatState};
@@ -30,6 +30,8 @@ pub struct Scenario {
     pub exercises: Vec<String>,
     /// What the runner must have declared for it to make sense.
     pub needs: Vec<Need>,
+    /// What is awaited here may rightly take so long: the patience is never less.
+    pub patience: Option<Delay>,
     /// The agent for launches that name none.
     pub agent: Script,
     /// Other agents, by name.
