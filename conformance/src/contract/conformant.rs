@@ -23,7 +23,7 @@ fn beat(history: HistoryBuilder) -> HistoryBuilder {
 
 fn update(history: HistoryBuilder, kind: &str) -> HistoryBuilder {
     let update = json!({"sessionUpdate": kind, "content": {"type": "text", "text": "words"}});
-    history.from_agent(
+    history.agent_writes(
         &json!({"jsonrpc": "2.0", "method": "session/update",
                 "params": {"sessionId": "conv-1", "update": update}})
         .to_string(),

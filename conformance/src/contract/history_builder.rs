@@ -161,22 +161,25 @@ impl HistoryBuilder {
     pub(crate) fn exchange(mut self, method: &str, params: Value, answer: Value) -> Self {
         let id = self.next_request;
         self.next_request += 1;
-        self = self
-            .to_agent(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string());
+        self = self.runner_writes(
+            &json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string(),
+        );
         let mut answer = answer;
         answer["jsonrpc"] = json!("2.0");
         answer["id"] = json!(id);
-        self.from_agent(&answer.to_string())
+        self.agent_writes(&answer.to_string())
     }
 
     /// A runner's request that the agent leaves unanswered.
     pub(crate) fn asks_agent(mut self, method: &str, params: Value) -> Self {
         let id = self.next_request;
         self.next_request += 1;
-        self.to_agent(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string())
+        self.runner_writes(
+            &json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string(),
+        )
     }
 
-    pub(crate) fn to_agent(self, line: &str) -> Self {
+    pub(crate) fn runner_writes(self, line: &str) -> Self {
         let agent = self.agents;
         self.fact(Fact::Wire(Wire::ToAgent {
             agent,
@@ -184,7 +187,7 @@ impl HistoryBuilder {
         }))
     }
 
-    pub(crate) fn from_agent(self, line: &str) -> Self {
+    pub(crate) fn agent_writes(self, line: &str) -> Self {
         let agent = self.agents;
         self.fact(Fact::Wire(Wire::FromAgent {
             agent,
@@ -220,7 +223,7 @@ impl HistoryBuilder {
         self.last_prompt = id;
         self.turns += 1;
         let session = self.conversation.clone();
-        self.to_agent(
+        self.runner_writes(
             &json!({"jsonrpc": "2.0", "id": id, "method": "session/prompt",
                     "params": {"sessionId": session, "prompt": [{"type": "text", "text": text}]}})
             .to_string(),
@@ -234,13 +237,13 @@ impl HistoryBuilder {
     /// The agent answers the newest prompt with a stop reason.
     pub(crate) fn end_turn(self, reason: &str) -> Self {
         let id = self.last_prompt;
-        self.from_agent(&json!({"jsonrpc": "2.0", "id": id, "result": {"stopReason": reason}}).to_string())
+        self.agent_writes(&json!({"jsonrpc": "2.0", "id": id, "result": {"stopReason": reason}}).to_string())
     }
 
     /// The agent answers the newest prompt with an error.
     pub(crate) fn fail_turn(self, code: i64) -> Self {
         let id = self.last_prompt;
-        self.from_agent(
+        self.agent_writes(
             &json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": "no"}}).to_string(),
         )
     }
@@ -255,7 +258,7 @@ impl HistoryBuilder {
 
     pub(crate) fn cancel(self) -> Self {
         let session = self.conversation.clone();
-        self.to_agent(
+        self.runner_writes(
             &json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session}})
                 .to_string(),
         )
@@ -274,7 +277,7 @@ impl HistoryBuilder {
         let id = self.next_asked;
         self.next_asked += 1;
         let session = self.conversation.clone();
-        self.from_agent(
+        self.agent_writes(
             &json!({"jsonrpc": "2.0", "id": id, "method": "session/request_permission",
                     "params": {"sessionId": session, "toolCall": tool_call, "options": []}})
             .to_string(),
@@ -284,7 +287,7 @@ impl HistoryBuilder {
     /// The runner refuses the newest permission request.
     pub(crate) fn refuses(self) -> Self {
         let id = self.next_asked - 1;
-        self.to_agent(
+        self.runner_writes(
             &json!({"jsonrpc": "2.0", "id": id, "result": {"outcome": {"outcome": "cancelled"}}}).to_string(),
         )
     }

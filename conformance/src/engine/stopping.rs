@@ -60,13 +60,12 @@ impl Driver<'_> {
                 break;
             }
         }
-        if let Some(mut running) = self.running.take() {
-            if tokio::time::timeout_at(limit, running.supervisor.wait())
+        if let Some(mut running) = self.running.take()
+            && tokio::time::timeout_at(limit, running.supervisor.wait())
                 .await
                 .is_err()
-            {
-                running.supervisor.kill().await?;
-            }
+        {
+            running.supervisor.kill().await?;
         }
         Ok(())
     }

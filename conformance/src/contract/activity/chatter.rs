@@ -156,7 +156,7 @@ mod tests {
     const CLAUSE: &str = "activity.agent-chatter";
 
     fn update(history: HistoryBuilder) -> HistoryBuilder {
-        history.from_agent(
+        history.agent_writes(
             r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"conv-1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"late"}}}}"#,
         )
     }

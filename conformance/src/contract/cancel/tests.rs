@@ -65,10 +65,9 @@ fn ctrl_c_sends() {
 #[test]
 fn notification() {
     assert_held("cancel.notification", &cancelled_turn());
-    let with_id = HistoryBuilder::ready()
-        .prompt("work")
-        .abort()
-        .to_agent(r#"{"jsonrpc":"2.0","id":9,"method":"session/cancel","params":{"sessionId":"conv-1"}}"#);
+    let with_id = HistoryBuilder::ready().prompt("work").abort().runner_writes(
+        r#"{"jsonrpc":"2.0","id":9,"method":"session/cancel","params":{"sessionId":"conv-1"}}"#,
+    );
     assert_broken("cancel.notification", &with_id);
 }
 

@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_prompt_may_come_in_several_content_blocks() {
-        let in_two = HistoryBuilder::ready().block("a\nb").to_agent(
+        let in_two = HistoryBuilder::ready().block("a\nb").runner_writes(
             r#"{"jsonrpc":"2.0","id":7,"method":"session/prompt","params":{"sessionId":"conv-1","prompt":[{"type":"text","text":"a\n"},{"type":"text","text":"b"}]}}"#,
         );
         assert_held("input.exact-text", &in_two);

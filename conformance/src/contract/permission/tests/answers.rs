@@ -8,8 +8,9 @@ use crate::history::Wire;
 fn refused() {
     const ID: &str = "permission.refused";
     assert_held(ID, &refused_turn());
-    let selected = asks_under(working(), &json!(5))
-        .to_agent(r#"{"jsonrpc":"2.0","id":5,"result":{"outcome":{"outcome":"selected","optionId":"a"}}}"#);
+    let selected = asks_under(working(), &json!(5)).runner_writes(
+        r#"{"jsonrpc":"2.0","id":5,"result":{"outcome":{"outcome":"selected","optionId":"a"}}}"#,
+    );
     assert_broken(ID, &selected);
     assert_broken(
         ID,
@@ -49,7 +50,7 @@ fn a_request_that_could_not_be_answered_any_more_breaks_nothing() {
 #[test]
 fn a_request_that_the_agent_took_back_may_be_an_error() {
     let taken_back = asks_under(working(), &json!(5))
-        .from_agent(r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":5}}"#);
+        .agent_writes(r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":5}}"#);
     assert_not_exercised(
         "permission.refused",
         &answers_error(taken_back, &json!(5), -32800),
@@ -64,7 +65,7 @@ fn at_once() {
         ID,
         &asks_under(working().endpoint("hang"), &json!(5))
             .after_ms(500)
-            .to_agent(r#"{"jsonrpc":"2.0","id":5,"result":{"outcome":{"outcome":"cancelled"}}}"#),
+            .runner_writes(r#"{"jsonrpc":"2.0","id":5,"result":{"outcome":{"outcome":"cancelled"}}}"#),
     );
     let late = |history| refuses_under(asks_under(history, &json!(5)).after_ms(1_500), &json!(5));
     assert_broken(ID, &late(working()));
@@ -152,7 +153,7 @@ fn odd_requests() {
     const ID: &str = "permission.odd-requests";
     for params in odd_parameters() {
         let asked = || {
-            working().from_agent(
+            working().agent_writes(
                 &json!({"jsonrpc": "2.0", "id": 5, "method": "session/request_permission", "params": params})
                     .to_string(),
             )
@@ -171,7 +172,7 @@ fn odd_requests() {
             &goes_on(answers_error(asked(), &json!(5), -32602)),
         );
         let result = |result: Value| {
-            asked().to_agent(&json!({"jsonrpc": "2.0", "id": 5, "result": result}).to_string())
+            asked().runner_writes(&json!({"jsonrpc": "2.0", "id": 5, "result": result}).to_string())
         };
         let selected = json!({"outcome": {"outcome": "selected", "optionId": "a"}});
         assert_broken(ID, &goes_on(result(selected)));

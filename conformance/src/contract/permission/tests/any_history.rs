@@ -9,11 +9,11 @@ use crate::history::views::Views;
 /// Lines and posts that make no sense, in any order.
 fn strange(history: HistoryBuilder, choice: u8) -> HistoryBuilder {
     match choice {
-        0 => history.from_agent(r#"{"jsonrpc":"2.0","id":null,"method":"session/request_permission"}"#),
+        0 => history.agent_writes(r#"{"jsonrpc":"2.0","id":null,"method":"session/request_permission"}"#),
         1 => history
-            .from_agent(r#"{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":[]}"#),
-        2 => history.to_agent(r#"{"jsonrpc":"2.0","id":1,"result":7}"#),
-        3 => history.to_agent(r#"{"id":"1","error":"no"}"#),
+            .agent_writes(r#"{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":[]}"#),
+        2 => history.runner_writes(r#"{"jsonrpc":"2.0","id":1,"result":7}"#),
+        3 => history.runner_writes(r#"{"id":"1","error":"no"}"#),
         4 => history.post_with("Notification", "permission_prompt", |body| {
             body["sequence"] = "x".into()
         }),
@@ -24,10 +24,10 @@ fn strange(history: HistoryBuilder, choice: u8) -> HistoryBuilder {
         9 => history.end_turn("end_turn"),
         10 => history.after_ms(5_000),
         11 => history.launch(|_| {}),
-        12 => history.from_agent("[]"),
+        12 => history.agent_writes("[]"),
         13 => history.accepted(),
-        14 => history.from_agent(r#"{"jsonrpc":"2.0","method":"news"}"#),
-        _ => history.from_agent(r#"{"jsonrpc":"2.0","id":2,"method":"fs/read_text_file"}"#),
+        14 => history.agent_writes(r#"{"jsonrpc":"2.0","method":"news"}"#),
+        _ => history.agent_writes(r#"{"jsonrpc":"2.0","id":2,"method":"fs/read_text_file"}"#),
     }
 }
 

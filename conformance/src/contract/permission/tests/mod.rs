@@ -23,7 +23,7 @@ fn refused_turn() -> HistoryBuilder {
 
 /// A permission request with an id of the test's choice.
 fn asks_under(history: HistoryBuilder, id: &Value) -> HistoryBuilder {
-    history.from_agent(
+    history.agent_writes(
         &json!({"jsonrpc": "2.0", "id": id, "method": "session/request_permission",
                 "params": {"sessionId": "conv-1", "toolCall": {"toolCallId": "call", "title": "do it"},
                            "options": [{"optionId": "a", "name": "Allow", "kind": "allow_once"}]}})
@@ -32,23 +32,24 @@ fn asks_under(history: HistoryBuilder, id: &Value) -> HistoryBuilder {
 }
 
 fn refuses_under(history: HistoryBuilder, id: &Value) -> HistoryBuilder {
-    history.to_agent(
+    history.runner_writes(
         &json!({"jsonrpc": "2.0", "id": id, "result": {"outcome": {"outcome": "cancelled"}}}).to_string(),
     )
 }
 
 /// A request of the agent with params that are an object.
 fn asks(history: HistoryBuilder, id: i64, method: &str) -> HistoryBuilder {
-    history.from_agent(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": {}}).to_string())
+    history.agent_writes(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": {}}).to_string())
 }
 
 fn answers_error(history: HistoryBuilder, id: &Value, code: i64) -> HistoryBuilder {
-    history
-        .to_agent(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": "no"}}).to_string())
+    history.runner_writes(
+        &json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": "no"}}).to_string(),
+    )
 }
 
 fn updates(history: HistoryBuilder, update: &Value) -> HistoryBuilder {
-    history.from_agent(
+    history.agent_writes(
         &json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "conv-1", "update": update}})
             .to_string(),
     )

@@ -16,7 +16,10 @@ fn unknown_32601() {
         let asked = || asks(working(), 5, method);
         assert_held(ID, &answers_error(asked(), &json!(5), -32601));
         assert_broken(ID, &answers_error(asked(), &json!(5), -32603));
-        assert_broken(ID, &asked().to_agent(r#"{"jsonrpc":"2.0","id":5,"result":{}}"#));
+        assert_broken(
+            ID,
+            &asked().runner_writes(r#"{"jsonrpc":"2.0","id":5,"result":{}}"#),
+        );
         assert_broken(ID, &asked().watch_seconds(5));
         assert_broken(ID, &answers_error(asked().after_ms(5_000), &json!(5), -32601));
         assert_broken(ID, &answers_error(asked(), &json!(5), -32601).cancel());
@@ -62,7 +65,7 @@ fn capable() -> HistoryBuilder {
 fn capabilities_honest() {
     const ID: &str = "permission.capabilities-honest";
     let serves =
-        |method: &str| asks(capable(), 5, method).to_agent(r#"{"jsonrpc":"2.0","id":5,"result":{}}"#);
+        |method: &str| asks(capable(), 5, method).runner_writes(r#"{"jsonrpc":"2.0","id":5,"result":{}}"#);
     let denies = |history| answers_error(history, &json!(5), -32601);
     assert_held(ID, &serves("fs/read_text_file"));
     assert_held(
@@ -93,7 +96,7 @@ fn capabilities_honest() {
 fn notifications_ignored() {
     const ID: &str = "permission.notifications-ignored";
     let told = |history: HistoryBuilder| {
-        history.from_agent(r#"{"jsonrpc":"2.0","method":"_vendor/news","params":{}}"#)
+        history.agent_writes(r#"{"jsonrpc":"2.0","method":"_vendor/news","params":{}}"#)
     };
     assert_held(ID, &told(working()).watch_seconds(1));
     for id in [Value::Null, json!(77), json!("_vendor/news")] {
