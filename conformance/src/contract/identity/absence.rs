@@ -2,8 +2,9 @@
 
 use super::super::finding::Tally;
 use super::super::grace::{DUE, machine_was_late};
+use super::super::watch::cited;
 use crate::history::views::{LaunchView, Screen, Views, milliseconds};
-use crate::history::{Event, Fact, Pane, Step};
+use crate::history::{Event, Fact, Pane};
 
 /// Judges that what was due since `from` never came, if it had its time.
 pub(in crate::contract) fn judge_missed(
@@ -76,17 +77,4 @@ pub(in crate::contract) fn judge_silence(
             tally,
         ),
     }
-}
-
-/// The events, and the one that ended the watch: an absence is decided by it.
-pub(in crate::contract) fn cited<'h>(launch: &LaunchView<'h>, events: &[&'h Event]) -> Vec<&'h Event> {
-    events.iter().copied().chain(launch.closing_event()).collect()
-}
-
-/// Whether the endpoint behaved all the time: every post that was made arrived, and in its time.
-pub(in crate::contract) fn endpoint_stayed_healthy(launch: &LaunchView<'_>) -> bool {
-    !launch
-        .events
-        .iter()
-        .any(|event| matches!(&event.fact, Fact::Step(Step::Endpoint { fault }) if fault != "healthy"))
 }

@@ -4,8 +4,9 @@ use serde_json::Value;
 
 use super::super::finding::{Finding, Tally};
 use super::super::grace::DUE;
-use super::absence::cited;
-use super::opening::{all_openings, quoted, written};
+use super::super::quote::quoted;
+use super::super::watch::cited;
+use super::opening::{all_openings, written};
 use crate::history::views::{LaunchView, RecordVersion, Views};
 use crate::history::{Fact, RecordFact};
 

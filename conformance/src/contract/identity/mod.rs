@@ -12,8 +12,9 @@ use serde_json::Value;
 
 use super::clause::{Clause, Group, Level::*};
 use super::finding::{Finding, Tally};
+use super::quote::quoted;
 use crate::history::views::{LaunchView, Views};
-use opening::{all_openings, holds_text, quoted};
+use opening::{all_openings, holds_text};
 
 pub(crate) const CLAUSES: Group = &[
     Clause {

@@ -115,7 +115,7 @@ pub(in crate::contract) struct Failure<'h> {
 
 /// Why this launch has no conversation by its end; `None` if it has one, or if the runner just never asked for one.
 pub(in crate::contract) fn failure<'h>(launch: &LaunchView<'h>) -> Option<Failure<'h>> {
-    if answers_may_be_hidden(launch) || openings(launch).any(Exchange::succeeded) {
+    if openings(launch).any(Exchange::succeeded) {
         return None;
     }
     let failed = |how, at: u64, said: String, events: Vec<&'h Event>| {
@@ -225,17 +225,6 @@ pub(in crate::contract) fn advertises_resume(answer: &Message<'_>) -> bool {
 
 fn is_offered(capability: Option<&Value>) -> bool {
     !matches!(capability, None | Some(Value::Null | Value::Bool(false)))
-}
-
-/// Whether an answer may stand among bytes that the agent wrote as no frame of its own making, where no view finds it.
-pub(in crate::contract) fn answers_may_be_hidden(launch: &LaunchView<'_>) -> bool {
-    let mut raw = String::new();
-    for event in &launch.events {
-        if let Fact::Wire(Wire::FromAgentRaw { bytes, .. }) = &event.fact {
-            raw.push_str(&bytes.text());
-        }
-    }
-    raw.contains("\"id\"")
 }
 
 /// The event by which an agent left of its own accord between two times: not because its input ended or the runner did.
@@ -374,25 +363,4 @@ pub(in crate::contract) fn is_not_listed(launch: &LaunchView<'_>, reference: &st
     };
     let at_its_end = |answer: &&Message<'_>| answer.at("/result/nextCursor").is_none_or(Value::is_null);
     pages.last().is_some_and(at_its_end) && pages.iter().all(lists) && !pages.iter().any(holds)
-}
-
-/// A text as a finding quotes it.
-pub(in crate::contract) fn quoted(text: &str) -> String {
-    const SHOWN: usize = 80;
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{:?}…", &text[..end]),
-        None => format!("{text:?}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_long_text_is_cut_between_characters() {
-        let text = "ü".repeat(81);
-        assert_eq!(quoted(&text), format!("\"{}\"…", "ü".repeat(80)));
-        assert_eq!(quoted("a\n"), "\"a\\n\"");
-    }
 }

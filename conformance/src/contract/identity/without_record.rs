@@ -1,11 +1,13 @@
 //! Launches that must get along without a record.
 
+use super::super::endpoint_faults::posts_are_due;
 use super::super::finding::{Finding, Tally};
 use super::super::grace::{CROSSING, DUE, SECOND};
-use super::absence::{cited, endpoint_stayed_healthy, judge_missed, judge_silence, said_in_pane};
+use super::super::quote::quoted;
+use super::super::watch::cited;
+use super::absence::{judge_missed, judge_silence, said_in_pane};
 use super::opening::{
     Opened, agent_left, all_openings, failure, initialize, may_be_left, of_attempt, opened, other_version,
-    quoted,
 };
 use crate::history::views::{Block, LaunchView, Views, milliseconds};
 use crate::history::{Event, Fact, Step};
@@ -129,7 +131,7 @@ fn judge_works(
             "without OPENRIG_LAUNCH_RESULT a message became a prompt, and posts came",
             &[answer, entered, submitted, post.started],
         );
-    } else if endpoint_stayed_healthy(launch) && launch.facts.endpoint_told != "nothing" {
+    } else if posts_are_due(views, launch) {
         let said = "without OPENRIG_LAUNCH_RESULT nothing was posted for a prompt";
         judge_missed(views, launch, submitted.at, said, &[entered, submitted], tally);
     }

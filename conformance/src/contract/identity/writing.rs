@@ -4,10 +4,9 @@ use serde_json::Value;
 
 use super::super::finding::{Finding, Tally};
 use super::super::grace::CROSSING;
-use super::absence::cited;
-use super::opening::{
-    all_openings, answers_may_be_hidden, judge_absence, of_attempt, opened, quoted, written,
-};
+use super::super::quote::quoted;
+use super::super::watch::cited;
+use super::opening::{all_openings, judge_absence, of_attempt, opened, written};
 use crate::history::views::{Exchange, LaunchView, RecordVersion, Views, milliseconds};
 use crate::history::{Event, Fact, RecordChange, RecordFact};
 
@@ -57,7 +56,7 @@ fn judge_written(views: &Views<'_>, launch: &LaunchView<'_>, tally: &mut Tally) 
 pub(super) fn after_open(views: &Views<'_>) -> Finding {
     let mut tally = Tally::default();
     for launch in &views.launches {
-        if !launch.facts.record_path_given || answers_may_be_hidden(launch) {
+        if !launch.facts.record_path_given {
             continue;
         }
         for version in of_attempt(launch) {

@@ -9,11 +9,13 @@ mod word;
 use super::clause::{Clause, Group, Level::*};
 use super::finding::{Finding, Tally};
 use super::grace::{CROSSING, DUE};
-use super::identity::absence::{cited, judge_missed, judge_silence, said_in_pane};
+use super::identity::absence::{judge_missed, judge_silence, said_in_pane};
 use super::identity::opening::{
-    How, Opened, advertises_load, advertises_resume, agent_left, answers_may_be_hidden, failure, initialize,
-    may_be_left, opened, openings, quoted,
+    How, Opened, advertises_load, advertises_resume, agent_left, failure, initialize, may_be_left, opened,
+    openings,
 };
+use super::quote::quoted;
+use super::watch::cited;
 use crate::history::Event;
 use crate::history::views::{Exchange, LaunchView, Views, milliseconds};
 
@@ -98,9 +100,6 @@ fn resumes<'v, 'h>(views: &'v Views<'h>) -> impl Iterator<Item = (&'v LaunchView
 fn advertised_method(views: &Views<'_>) -> Finding {
     let mut tally = Tally::default();
     for (launch, _) in resumes(views) {
-        if answers_may_be_hidden(launch) {
-            continue;
-        }
         for call in openings(launch) {
             judge_call(launch, call, &mut tally);
         }

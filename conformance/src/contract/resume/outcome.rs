@@ -4,11 +4,13 @@ use serde_json::Value;
 
 use super::super::finding::{Finding, Tally};
 use super::super::grace::{CROSSING, DUE};
-use super::super::identity::absence::{cited, judge_missed};
+use super::super::identity::absence::judge_missed;
 use super::super::identity::opening::{
-    Failure, Opened, agent_left, answers_may_be_hidden, failure, is_not_listed, judge_absence,
-    names_another_session, of_attempt, opened, openings, quoted, written,
+    Failure, Opened, agent_left, failure, is_not_listed, judge_absence, names_another_session, of_attempt,
+    opened, openings, written,
 };
+use super::super::quote::quoted;
+use super::super::watch::cited;
 use super::resumes;
 use super::word::{Word, word};
 use crate::history::Event;
@@ -88,7 +90,7 @@ pub(super) fn missing_on_agents_word(views: &Views<'_>) -> Finding {
 pub(super) fn judge_missing(views: &Views<'_>, pinned: &[Value]) -> Finding {
     let mut tally = Tally::default();
     for (launch, reference) in resumes(views) {
-        if answers_may_be_hidden(launch) || openings(launch).any(Exchange::succeeded) {
+        if openings(launch).any(Exchange::succeeded) {
             continue;
         }
         let record = written(launch).find(|version| version.field("error") == Some("missing"));

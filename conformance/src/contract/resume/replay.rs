@@ -1,8 +1,8 @@
 //! Replayed history is no activity.
 
+use super::super::endpoint_faults::posts_are_all_seen;
 use super::super::finding::{Finding, Tally};
 use super::super::grace::{CROSSING, MILLISECOND, machine_was_late};
-use super::super::identity::absence::endpoint_stayed_healthy;
 use super::super::identity::opening::{agent_left, openings};
 use super::resumes;
 use crate::history::views::{Agent, Block, LaunchView, Message, Post, PostKind, Views, milliseconds};
@@ -30,11 +30,11 @@ pub(super) fn replay_not_activity(views: &Views<'_>) -> Finding {
         let claim = replay
             .claimed_prompt()
             .or_else(|| replay.claimed_end(views))
-            .or_else(|| replay.claimed_more_prompts());
+            .or_else(|| replay.claimed_more_prompts(views));
         let watched = launch.watched_after(replay.last.event.at);
         match claim {
             Some((said, event)) => tally.broken(said, &[replay.asked, replay.first.event, event]),
-            None if watched >= CROSSING && endpoint_stayed_healthy(launch) => {
+            None if watched >= CROSSING && posts_are_all_seen(views, launch) => {
                 let mut events = vec![replay.first.event, replay.last.event];
                 events.extend(launch.closing_event());
                 tally.held(
@@ -136,7 +136,7 @@ impl<'v, 'h> Replay<'v, 'h> {
             ));
         }
         let end = self.first_prompt.min(self.launch.end_of_free_run());
-        if !endpoint_stayed_healthy(self.launch) || machine_was_late(views, self.asked.at, end, 4 * BEAT) {
+        if !posts_are_all_seen(views, self.launch) || machine_was_late(views, self.asked.at, end, 4 * BEAT) {
             return None;
         }
         // One report may stand for the start of the seat, one for its becoming ready.
@@ -165,7 +165,7 @@ impl<'v, 'h> Replay<'v, 'h> {
     }
 
     /// More prompts than messages, or more accepted than prompts.
-    fn claimed_more_prompts(&self) -> Option<(String, &'h Event)> {
+    fn claimed_more_prompts(&self, views: &Views<'_>) -> Option<(String, &'h Event)> {
         let launch = self.launch;
         let entered = launch
             .blocks
@@ -187,7 +187,7 @@ impl<'v, 'h> Replay<'v, 'h> {
         let extra = launch
             .posts_of(PostKind::Accepted)
             .nth(launch.prompts.len())
-            .filter(|post| post.at().saturating_add(CROSSING) <= until && endpoint_stayed_healthy(launch))
+            .filter(|post| post.at().saturating_add(CROSSING) <= until && posts_are_all_seen(views, launch))
             .filter(|_| !launch.agents.iter().any(left))?;
         let said = format!(
             "accepted was posted more often than the {} prompts",

@@ -26,7 +26,7 @@ fn record_written_is_free_after_a_late_answer_or_with_a_gone_agent() {
         .initialized(json!({}))
         .asks_agent("session/new", json!({}))
         .after_ms(9_000)
-        .agent_writes(r#"{"jsonrpc":"2.0","id":1,"result":{"sessionId":"conv-1"}}"#);
+        .from_agent(r#"{"jsonrpc":"2.0","id":1,"result":{"sessionId":"conv-1"}}"#);
     assert_not_exercised(id, &late.watch_seconds(20));
     let gone = opened().agent_ended();
     assert_not_exercised(id, &gone.watch_seconds(20));
@@ -57,7 +57,7 @@ fn after_open() {
     let patient = HistoryBuilder::resumed("conv-1")
         .asks_agent("session/load", json!({"sessionId": "conv-1"}))
         .after_ms(500)
-        .agent_writes(r#"{"jsonrpc":"2.0","id":1,"result":null}"#)
+        .from_agent(r#"{"jsonrpc":"2.0","id":1,"result":null}"#)
         .record("conv-1");
     assert_held(id, &patient);
     assert_not_exercised(id, &without_path().opened());
@@ -75,16 +75,17 @@ fn after_open_lets_missing_rest_on_the_list() {
 }
 
 #[test]
-fn after_open_knows_when_it_can_not_see_an_answer() {
+fn an_answer_in_raw_bytes_is_an_answer() {
     let raw = HistoryBuilder::launched()
         .asks_agent("session/new", json!({}))
         .fact(Fact::Wire(Wire::FromAgentRaw {
             agent: 1,
-            bytes: Bytes::from(r#"{"jsonrpc":"2.0","id":0,"result":{"sessionId":"conv-1"}}"#),
+            bytes: Bytes::from("{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"sessionId\":\"conv-1\"}}\n"),
         }))
         .record("conv-1")
         .watch_seconds(5);
-    assert_not_exercised("identity.after-open", &raw);
+    assert_held("identity.after-open", &raw);
+    assert_held("identity.native-ref-exact", &raw);
     assert_not_exercised("identity.none-on-failed-open", &raw);
 }
 

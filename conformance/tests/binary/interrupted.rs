@@ -1,13 +1,11 @@
 //! seatcheck itself is ended in the middle: nothing stays behind, and what was seen is still told.
 
-mod support;
-
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::support::{Done, Seatcheck};
 use rustix::process::{Pid, Signal};
-use support::{Done, Seatcheck};
 
 /// Starts a run of a program that does nothing, and comes back once its seat stands.
 fn started(seatcheck: &Seatcheck) -> Child {

@@ -1,9 +1,7 @@
 //! Programs that are not ours: what the kit says of them, and that nothing of them is left.
 
-mod support;
-
+use crate::support::{Seatcheck, complaints, program};
 use reports::{Outcome, Verdict};
-use support::{Seatcheck, complaints, program};
 
 /// Runs a program that is no runner through the whole library.
 fn no_runner(command: &[&str]) -> reports::Report {

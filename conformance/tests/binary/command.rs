@@ -1,8 +1,6 @@
 //! The command's own manners: errors, exit codes, lists.
 
-mod support;
-
-use support::Seatcheck;
+use crate::support::Seatcheck;
 
 /// A file in a folder that lives as long as the guard.
 fn file(name: &str, text: &str) -> (tempfile::TempDir, String) {

@@ -1,9 +1,7 @@
 //! The reference runner passes, and the same is judged from the files alone.
 
-mod support;
-
+use crate::support::{Seatcheck, complaints};
 use reports::Outcome;
-use support::{Seatcheck, complaints};
 
 #[test]
 fn the_reference_runner_passes_and_is_judged_alike_from_the_files() {

@@ -1,0 +1,11 @@
+//! The built binary as its users meet it.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that can't go on says so best by panicking where it stands"
+)]
+
+mod command;
+mod interrupted;
+mod programs;
+mod reference;
+mod support;
