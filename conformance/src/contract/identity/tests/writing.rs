@@ -26,7 +26,7 @@ fn record_written_is_free_after_a_late_answer_or_with_a_gone_agent() {
         .initialized(json!({}))
         .asks_agent("session/new", json!({}))
         .after_ms(9_000)
-        .from_agent(r#"{"jsonrpc":"2.0","id":1,"result":{"sessionId":"conv-1"}}"#);
+        .agent_writes(r#"{"jsonrpc":"2.0","id":1,"result":{"sessionId":"conv-1"}}"#);
     assert_not_exercised(id, &late.watch_seconds(20));
     let gone = opened().agent_ended();
     assert_not_exercised(id, &gone.watch_seconds(20));
@@ -57,7 +57,7 @@ fn after_open() {
     let patient = HistoryBuilder::resumed("conv-1")
         .asks_agent("session/load", json!({"sessionId": "conv-1"}))
         .after_ms(500)
-        .from_agent(r#"{"jsonrpc":"2.0","id":1,"result":null}"#)
+        .agent_writes(r#"{"jsonrpc":"2.0","id":1,"result":null}"#)
         .record("conv-1");
     assert_held(id, &patient);
     assert_not_exercised(id, &without_path().opened());

@@ -70,7 +70,7 @@ fn replays(mut history: HistoryBuilder, turns: usize) -> HistoryBuilder {
     for kind in ["user_message_chunk", "agent_message_chunk"].repeat(turns) {
         let update = json!({"jsonrpc": "2.0", "method": "session/update", "params": {
             "sessionId": REFERENCE, "update": {"sessionUpdate": kind, "content": {"type": "text", "text": "old"}}}});
-        history = history.from_agent(&update.to_string());
+        history = history.agent_writes(&update.to_string());
     }
     history
 }
@@ -79,7 +79,7 @@ fn replays(mut history: HistoryBuilder, turns: usize) -> HistoryBuilder {
 fn replayed(during: impl FnOnce(HistoryBuilder) -> HistoryBuilder) -> HistoryBuilder {
     during(replays(silent(), 3))
         .after_ms(500)
-        .from_agent(r#"{"jsonrpc":"2.0","id":1,"result":null}"#)
+        .agent_writes(r#"{"jsonrpc":"2.0","id":1,"result":null}"#)
         .record(REFERENCE)
 }
 
@@ -221,6 +221,6 @@ fn odd_step(history: HistoryBuilder, step: usize) -> HistoryBuilder {
             code: None,
             signal: Some(9),
         })),
-        _ => history.from_agent("{}"),
+        _ => history.agent_writes("{}"),
     }
 }

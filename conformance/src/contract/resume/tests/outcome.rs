@@ -141,7 +141,7 @@ fn unconfirmed_otherwise() {
     // A late answer to a handshake that was given up: a record, or none.
     let late = silent()
         .after_ms(20_000)
-        .from_agent(r#"{"jsonrpc":"2.0","id":1,"result":null}"#);
+        .agent_writes(r#"{"jsonrpc":"2.0","id":1,"result":null}"#);
     assert_not_exercised(id, &late.clone().watch_seconds(5));
     assert_not_exercised("resume.record-same-ref", &late.watch_seconds(5));
 }

@@ -66,7 +66,7 @@ fn never_new() {
 fn continues() {
     let id = "resume.continues";
     assert_held(id, &reopened().record(REFERENCE).prompt("hello"));
-    let other = reopened().to_agent(
+    let other = reopened().runner_writes(
         r#"{"jsonrpc":"2.0","id":9,"method":"session/prompt","params":{"sessionId":"conv-2","prompt":[]}}"#,
     );
     assert_broken(id, &other);
