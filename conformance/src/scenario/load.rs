@@ -245,7 +245,7 @@ steps:
         let unknown_step = error(&GOOD.replace("  - release: answer", "  - relaese: answer"));
         assert_eq!(
             (unknown_step.line, unknown_step.text.as_str()),
-            (18, "  - relaese: answer"),
+            (17, "  - relaese: answer"),
             "{unknown_step}"
         );
         let unknown_clause = error(&GOOD.replace("cancel.posted]", "cancel.postd]"));
@@ -255,9 +255,9 @@ steps:
             "{unknown_clause}"
         );
         let unknown_gate = error(&GOOD.replace("release: answer", "release: door"));
-        assert_eq!(unknown_gate.line, 18, "{unknown_gate}");
+        assert_eq!(unknown_gate.line, 17, "{unknown_gate}");
         let wrong_type = error(&GOOD.replace("quiet: 300ms", "quiet: soon"));
-        assert_eq!(wrong_type.line, 17, "{wrong_type}");
+        assert_eq!(wrong_type.line, 16, "{wrong_type}");
         let unknown_key = error(&GOOD.replace("why:", "because:"));
         assert!(unknown_key.why.contains("because"), "{unknown_key}");
         let no_launch = error(&GOOD.replace("  - launch: {}\n", ""));

@@ -17,7 +17,10 @@ impl Room {
     /// A new folder, readable by nobody else.
     pub(crate) fn new() -> io::Result<Self> {
         // Short on purpose: the path of a Unix socket has room for about a hundred bytes.
-        let folder = tempfile::Builder::new().prefix("seatcheck-").tempdir()?;
+        let folder = tempfile::Builder::new()
+            .prefix("seatcheck-")
+            .permissions(fs::Permissions::from_mode(0o700))
+            .tempdir()?;
         let room = Self { folder };
         for path in [
             room.engine(),

@@ -7,31 +7,31 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// seatcheck with a temporary folder of its own.
-pub struct Seatcheck {
+pub(crate) struct Seatcheck {
     temporary: TempDir,
 }
 
 impl Seatcheck {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             temporary: tempfile::tempdir().unwrap(),
         }
     }
 
     /// The command, not yet started.
-    pub fn command<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Command {
+    pub(crate) fn command<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_seatcheck"));
         command.args(arguments).env("TMPDIR", self.temporary.path());
         command
     }
 
     /// Runs it to its end.
-    pub fn run<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Done {
+    pub(crate) fn run<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Done {
         Done::new(self.command(arguments).output().unwrap())
     }
 
     /// Every process that has this run's temporary folder in its environment or arguments.
-    pub fn processes(&self) -> Vec<String> {
+    pub(crate) fn processes(&self) -> Vec<String> {
         let mark = self.temporary.path().as_os_str().as_encoded_bytes();
         let holds = |path: PathBuf| {
             std::fs::read(path).is_ok_and(|text| text.windows(mark.len()).any(|window| window == mark))
@@ -52,7 +52,7 @@ impl Seatcheck {
     }
 
     /// Fails if a process or a file of the run is left.
-    pub fn assert_nothing_left(&self) {
+    pub(crate) fn assert_nothing_left(&self) {
         assert_eq!(self.processes(), Vec::<String>::new(), "processes are left");
         let files: Vec<_> = std::fs::read_dir(self.temporary.path())
             .unwrap()
@@ -63,14 +63,14 @@ impl Seatcheck {
 }
 
 /// What a finished run said.
-pub struct Done {
-    pub code: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Done {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Done {
-    pub fn new(output: Output) -> Self {
+    pub(crate) fn new(output: Output) -> Self {
         Self {
             code: output.status.code(),
             stdout: String::from_utf8(output.stdout).unwrap(),
@@ -79,21 +79,21 @@ impl Done {
     }
 
     /// Standard output as a report.
-    pub fn report(&self) -> reports::Report {
+    pub(crate) fn report(&self) -> reports::Report {
         reports::read(&self.stdout)
             .unwrap_or_else(|error| panic!("{error}\n{}\n{}", self.stdout, self.stderr))
     }
 }
 
 /// A program of `tests/programs`.
-pub fn program(name: &str) -> PathBuf {
+pub(crate) fn program(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/programs")
         .join(name)
 }
 
 /// The verdicts of a report that say that something is wrong, in words.
-pub fn complaints(report: &reports::Report) -> Vec<String> {
+pub(crate) fn complaints(report: &reports::Report) -> Vec<String> {
     report
         .clauses
         .iter()
