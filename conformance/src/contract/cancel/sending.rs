@@ -1,7 +1,7 @@
 //! What an order to cancel sends to the agent, and when.
 
 use super::super::finding::{Finding, Tally};
-use super::super::grace::{CROSSING, DUE};
+use super::super::grace::{CROSSING, DUE, SECOND, machine_was_late};
 use super::cited;
 use crate::history::views::{LaunchView, Prompt, Views, milliseconds};
 use crate::history::{Event, Fact, Process, Step, Wire};
@@ -145,6 +145,13 @@ pub(super) fn none_when_idle(views: &Views<'_>) -> Finding {
             });
             if in_flight {
                 tally.held("session/cancel with a prompt in flight", &[cancel.event]);
+            } else if machine_was_late(
+                views,
+                cancel.event.at.saturating_sub(SECOND),
+                cancel.event.at,
+                CROSSING,
+            ) {
+                tally.inconclusive("session/cancel with no prompt in flight", &[cancel.event]);
             } else {
                 tally.broken("session/cancel with no prompt in flight", &[cancel.event]);
             }

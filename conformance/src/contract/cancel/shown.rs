@@ -1,7 +1,7 @@
 //! What the pane says of a cancel.
 
 use super::super::finding::{Finding, Tally};
-use super::super::grace::CROSSING;
+use super::super::grace::{CROSSING, machine_was_late};
 use super::cited;
 use super::sending::in_flight;
 use crate::history::views::{LaunchView, Views, milliseconds};
@@ -46,13 +46,19 @@ pub(super) fn requested_shown(views: &Views<'_>) -> Finding {
                 (None, Some(post)) => {
                     tally.held(format!("{} was posted", post.name()), &[order, post.started])
                 }
-                (None, None) if until.saturating_sub(order.at) >= CROSSING => tally.broken(
-                    "neither the pane nor a post said that a cancel was requested, before the agent answered",
-                    &prompt.answer().map_or_else(
+                // An agent that answers at once leaves no time to be told before.
+                (None, None) if until.saturating_sub(cancel.event.at) >= 2 * CROSSING => {
+                    let said = "neither the pane nor a post said that a cancel was requested, before the agent answered";
+                    let events = prompt.answer().map_or_else(
                         || cited(launch, &[order, cancel.event]),
                         |answer| vec![order, cancel.event, answer.event],
-                    ),
-                ),
+                    );
+                    if machine_was_late(views, order.at, until, CROSSING) {
+                        tally.inconclusive(said, &events);
+                    } else {
+                        tally.broken(said, &events);
+                    }
+                }
                 (None, None) => {}
             }
         }
