@@ -18,6 +18,9 @@ use crate::scenario::{self, EndpointFault};
 /// a verdict.
 const BETWEEN_PIECES: Duration = Duration::from_millis(1);
 
+/// How long the terminal may take to bring what was written before.
+const PASTE_MODE: Duration = Duration::from_millis(250);
+
 fn delivery(bracketed: bool) -> Delivery {
     if bracketed { Delivery::Paste } else { Delivery::Raw }
 }
@@ -47,13 +50,21 @@ impl Driver<'_> {
 
     /// Pastes `text`; `whole` is what the message will be at its Enter.
     pub(super) async fn paste(&mut self, text: &str, whole: &str) -> io::Result<()> {
-        let bracketed = self.observed.screen.bracketed_paste();
+        let bracketed = self.paste_is_bracketed().await;
         self.begin_block(whole, delivery(bracketed));
         self.write(send::paste(text, bracketed)).await
     }
 
+    /// Whether the program has bracketed paste on. What it wrote before its record may still be on its way through the
+    /// terminal when the record is seen; a program that never turns it on costs that wait.
+    async fn paste_is_bracketed(&mut self) -> bool {
+        let until = Instant::now() + PASTE_MODE;
+        while !self.observed.screen.bracketed_paste() && self.pump(until).await {}
+        self.observed.screen.bracketed_paste()
+    }
+
     pub(super) async fn paste_in_pieces(&mut self, pieces: &scenario::Pieces, whole: &str) -> io::Result<()> {
-        let bracketed = self.observed.screen.bracketed_paste();
+        let bracketed = self.paste_is_bracketed().await;
         self.begin_block(whole, delivery(bracketed));
         for piece in send::paste(&pieces.text, bracketed).chunks(pieces.bytes.max(1)) {
             self.write(piece.to_vec()).await?;
@@ -63,7 +74,7 @@ impl Driver<'_> {
     }
 
     pub(super) async fn burst(&mut self, texts: &[String]) -> io::Result<()> {
-        let bracketed = self.observed.screen.bracketed_paste();
+        let bracketed = self.paste_is_bracketed().await;
         let mut bytes = Vec::new();
         for text in texts {
             self.begin_block(text, delivery(bracketed));

@@ -55,7 +55,7 @@ fn a_shell_script_that_knows_nothing_of_the_contract() {
         "--suite",
         "promotion",
         "--patience",
-        "4s",
+        "6s",
         "--format",
         "json",
         "--",

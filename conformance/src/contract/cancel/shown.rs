@@ -25,9 +25,17 @@ pub(super) fn requested_shown(views: &Views<'_>) -> Finding {
             if order.at < prompt.at() {
                 continue;
             }
-            let answered = prompt.answered_at().unwrap_or(u64::MAX);
-            let until = answered.saturating_add(CROSSING).min(launch.end_of_free_run());
-            // The agent must have been silent long enough for the runner to say it before the answer.
+            // An agent that answers at once leaves no time to be told before its answer.
+            let until = prompt
+                .answered_at()
+                .unwrap_or(u64::MAX)
+                .min(launch.end_of_free_run());
+            let held_back = until.saturating_sub(cancel.event.at) >= CROSSING;
+            let until = if held_back {
+                until
+            } else {
+                until.saturating_add(CROSSING)
+            };
             let by_post = launch.all_posts.iter().find(|post| {
                 post.at() >= order.at
                     && post.at() <= until
@@ -46,8 +54,7 @@ pub(super) fn requested_shown(views: &Views<'_>) -> Finding {
                 (None, Some(post)) => {
                     tally.held(format!("{} was posted", post.name()), &[order, post.started])
                 }
-                // An agent that answers at once leaves no time to be told before.
-                (None, None) if until.saturating_sub(cancel.event.at) >= 2 * CROSSING => {
+                (None, None) if held_back => {
                     let said = "neither the pane nor a post said that a cancel was requested, before the agent answered";
                     let events = prompt.answer().map_or_else(
                         || cited(launch, &[order, cancel.event]),

@@ -122,7 +122,9 @@ fn judge_patience(launch: &LaunchView<'_>, opening: &Exchange<'_>, tally: &mut T
     let until = answer.map_or_else(|| launch.end_of_free_run(), |answer| answer.at);
     let waited = until.saturating_sub(asked.at);
     let early = of_attempt(launch).any(|version| version.event.at < until);
-    if waited < CROSSING || early {
+    // A runner that writes no record where one belongs is not patient.
+    let never = opening.succeeded() && of_attempt(launch).next().is_none();
+    if waited < CROSSING || early || never {
         return;
     }
     let events = answer.map_or_else(|| cited(launch, &[asked]), |answer| vec![asked, answer]);
