@@ -23,5 +23,5 @@ pub(crate) const PROMPT: u64 = SECOND;
 
 /// Whether lateness of the machine between two times could explain a good part of `limit`.
 pub(crate) fn machine_was_late(views: &Views<'_>, from: u64, to: u64, limit: u64) -> bool {
-    views.lag_between(from, to) * 4 >= limit
+    views.lag_between(from, to).saturating_mul(4) >= limit
 }

@@ -53,7 +53,7 @@ impl<'h> Views<'h> {
             .filter_map(|event| match event.fact {
                 // The ticker says it woke late at `at`, so it was held up during the time before.
                 Fact::Lag { late_ms } => {
-                    let late = late_ms * 1_000_000;
+                    let late = late_ms.saturating_mul(1_000_000);
                     (event.at >= from && event.at.saturating_sub(late) <= to).then_some(late)
                 }
                 _ => None,
