@@ -24,7 +24,7 @@ use super::setup::Setup;
 use crate::history::{Fact, History, Reading, Step, TerminalSettings};
 use crate::scenario::{self, Scenario};
 use crate::seat::clock;
-use crate::seat::room::Room;
+use crate::seat::room::{Room, RunFolder};
 use crate::seat::terminal::Terminal;
 
 /// How often the engine looks at how late it is itself.
@@ -129,11 +129,12 @@ impl<'s> Driver<'s> {
     pub(crate) fn new(
         scenario: &'s Scenario,
         setup: &'s Setup,
+        run_folder: &RunFolder,
         hurry: watch::Receiver<Option<Hurry>>,
         any_agent: Arc<AtomicBool>,
         beginning: Option<OwnedSemaphorePermit>,
     ) -> io::Result<Self> {
-        let room = Room::new()?;
+        let room = Room::new(run_folder)?;
         let blueprint =
             fake_openrig::launch::Launch::new(room.openrig_home(), "dev-builder@rig", &setup.name)
                 .map_err(io::Error::other)?;

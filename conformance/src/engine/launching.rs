@@ -44,7 +44,7 @@ impl Driver<'_> {
         let (terminal, slave) = Terminal::open(self.setup.size)?;
         let supervisor = Command::new(&self.setup.seatcheck)
             .arg(crate::hidden::SUPERVISOR)
-            .arg(self.room.path())
+            .arg(self.room.run_folder())
             .arg(self.room.socket())
             .arg(number.to_string())
             .arg("terminal")

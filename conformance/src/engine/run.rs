@@ -1,5 +1,6 @@
 //! Runs many scenarios side by side.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -12,6 +13,7 @@ use super::driver::{Driver, Ending, Hurry};
 use super::setup::Setup;
 use crate::history::History;
 use crate::scenario::Scenario;
+use crate::seat::room::RunFolder;
 
 /// One scenario that was run.
 #[derive(Debug, Clone)]
@@ -50,6 +52,7 @@ pub async fn run(
     mut interrupted: watch::Receiver<bool>,
     progress: mpsc::UnboundedSender<Progress>,
 ) -> Vec<SeatRun> {
+    let folder = Arc::new(RunFolder::new());
     let (hurry_all, hurry) = watch::channel(None);
     let hurry_all = Arc::new(hurry_all);
     let on_interrupt = {
@@ -68,6 +71,7 @@ pub async fn run(
         let (setup, places, hurry, progress) =
             (setup.clone(), places.clone(), hurry.clone(), progress.clone());
         let (any_agent, hurry_all, beginnings) = (any_agent.clone(), hurry_all.clone(), beginnings.clone());
+        let folder = folder.clone();
         seats.spawn(async move {
             // The semaphores are never closed.
             let _place = places.acquire().await;
@@ -77,7 +81,16 @@ pub async fn run(
                 _ = hurry_first.wait_for(Option::is_some) => None,
             };
             let _ = progress.send(Progress::Began(scenario.id.clone()));
-            let (seat, no_agent) = one(index, &scenario, &setup, hurry, any_agent.clone(), beginning).await;
+            let (seat, no_agent) = one(
+                index,
+                &scenario,
+                &setup,
+                &folder,
+                hurry,
+                any_agent.clone(),
+                beginning,
+            )
+            .await;
             if no_agent && !any_agent.load(Ordering::Relaxed) {
                 hurry_all.send_if_modified(|hurry| {
                     let first = hurry.is_none();
@@ -105,6 +118,7 @@ async fn one(
     index: usize,
     scenario: &Scenario,
     setup: &Setup,
+    folder: &io::Result<RunFolder>,
     hurry: watch::Receiver<Option<Hurry>>,
     any_agent: Arc<AtomicBool>,
     beginning: Option<OwnedSemaphorePermit>,
@@ -124,7 +138,11 @@ async fn one(
         return (run, false);
     }
     let mut no_agent = false;
-    match Driver::new(scenario, setup, hurry, any_agent, beginning) {
+    let driver = match folder {
+        Ok(folder) => Driver::new(scenario, setup, folder, hurry, any_agent, beginning),
+        Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
+    };
+    match driver {
         Ok(driver) => {
             let (history, ending, started) = driver.run().await;
             // The runner ended, or waited, without any agent.

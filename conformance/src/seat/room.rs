@@ -1,19 +1,18 @@
-//! The private folder of one seat, and what stands in it before a launch.
+//! The private folders: one for a run, and in it one for each seat.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tempfile::TempDir;
 
-/// A seat's folder. Dropping it removes it with everything the seat left there.
-#[derive(Debug)]
-pub(crate) struct Room {
-    folder: TempDir,
-}
+/// The folder of a run. Dropping it removes it; when the engine is gone without having dropped it, the supervisors do.
+#[derive(Debug, Clone)]
+pub(crate) struct RunFolder(Arc<TempDir>);
 
-impl Room {
+impl RunFolder {
     /// A new folder, readable by nobody else.
     pub(crate) fn new() -> io::Result<Self> {
         // Short on purpose: the path of a Unix socket has room for about a hundred bytes.
@@ -21,7 +20,33 @@ impl Room {
             .prefix("seatcheck-")
             .permissions(fs::Permissions::from_mode(0o700))
             .tempdir()?;
-        let room = Self { folder };
+        Ok(Self(Arc::new(folder)))
+    }
+
+    /// Its path.
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+/// A seat's folder. Dropping it removes it with everything the seat left there.
+#[derive(Debug)]
+pub(crate) struct Room {
+    folder: TempDir,
+    run: RunFolder,
+}
+
+impl Room {
+    /// A new folder in that of the run.
+    pub(crate) fn new(run: &RunFolder) -> io::Result<Self> {
+        let folder = tempfile::Builder::new()
+            .prefix("")
+            .rand_bytes(4)
+            .tempdir_in(run.path())?;
+        let room = Self {
+            folder,
+            run: run.clone(),
+        };
         for path in [
             room.engine(),
             room.shims(),
@@ -35,8 +60,13 @@ impl Room {
         Ok(room)
     }
 
-    /// The whole folder.
-    pub(crate) fn path(&self) -> &Path {
+    /// The folder of the whole run.
+    pub(crate) fn run_folder(&self) -> &Path {
+        self.run.path()
+    }
+
+    /// The seat's folder.
+    fn path(&self) -> &Path {
         self.folder.path()
     }
 
@@ -110,9 +140,10 @@ mod tests {
 
     #[test]
     fn a_room_is_private_and_leaves_nothing() {
-        let room = Room::new().unwrap();
-        let path = room.path().to_owned();
+        let run = RunFolder::new().unwrap();
+        let path = run.path().to_owned();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o077, 0);
+        let room = Room::new(&run).unwrap();
         room.write_shims(&["dsh".into()], Path::new("/opt/it's/seatcheck"), 2)
             .unwrap();
         let shim = fs::read_to_string(room.shim("dsh")).unwrap();
@@ -120,6 +151,8 @@ mod tests {
             shim.contains(r"'/opt/it'\''s/seatcheck'") && shim.contains("--label 2"),
             "{shim}"
         );
+        drop(run);
+        assert!(path.exists());
         drop(room);
         assert!(!path.exists());
     }

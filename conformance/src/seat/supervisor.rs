@@ -72,7 +72,7 @@ pub(crate) enum SupervisorFact {
     Ended,
 }
 
-/// `arguments`: the seat's folder, which is removed when the engine is gone without having said so; the socket's path;
+/// `arguments`: the run's folder, which is removed when the engine is gone without having said so; the socket's path;
 /// the launch's number; and `terminal` or `pipe`.
 pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
@@ -141,8 +141,7 @@ async fn supervise(folder: &Path, socket: &Path, launch: u32, on_terminal: bool)
                 None => {
                     // The engine is gone.
                     kill_all().await;
-                    // Nobody is left to be told if it can't be removed.
-                    let _ = std::fs::remove_dir_all(folder);
+                    remove(folder);
                     return Ok(());
                 }
             },
@@ -268,6 +267,18 @@ impl Seat {
         kill_all().await;
         self.tell(SupervisorFact::Ended).await?;
         self.socket.shutdown().await
+    }
+}
+
+/// Removes the run's folder with what the engine left of seats that had no supervisor yet. Other supervisors do the same
+/// at this moment, and stumble over each other's work: each goes on until it is gone.
+fn remove(folder: &Path) {
+    const ATTEMPTS: usize = 100;
+    for _ in 0..ATTEMPTS {
+        // Nobody is left to be told if it can't be removed.
+        if std::fs::remove_dir_all(folder).is_ok() || !folder.exists() {
+            return;
+        }
     }
 }
 

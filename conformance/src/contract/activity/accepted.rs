@@ -85,11 +85,23 @@ fn judge_surplus(
             .map(|prompt| prompt.exchange.request.event),
     );
     let said = format!("accepted number {count} was posted when {read} prompts had been submitted");
-    if machine_was_late(views, post.at(), until, CROSSING) {
+    let late = machine_was_late(views, post.at(), until, CROSSING);
+    if late && !stays_surplus(launch, count, post) {
         tally.inconclusive(said, &events);
     } else {
         tally.broken(said, &events);
     }
+}
+
+/// However late the machine was: no prompt came for that accepted in all the time one would have had.
+fn stays_surplus(launch: &LaunchView<'_>, count: usize, post: &Post<'_>) -> bool {
+    let until = post.at().saturating_add(DUE);
+    let read = launch
+        .prompts
+        .iter()
+        .filter(|prompt| prompt.at() <= until)
+        .count();
+    count > read && free_until(launch) >= until
 }
 
 /// Whether a prompt may have been submitted around `at` without the agent reading it: the agent was going, or the
@@ -202,8 +214,9 @@ fn waited_for<'h>(
 
 #[cfg(test)]
 mod tests {
+    use crate::contract::Finding;
     use crate::contract::history_builder::{
-        HistoryBuilder, assert_broken, assert_held, assert_not_exercised,
+        HistoryBuilder, assert_broken, assert_held, assert_not_exercised, judge,
     };
     use crate::history::{Fact, PostEnd, Wire};
 
@@ -278,6 +291,16 @@ mod tests {
             .accepted()
             .watch_seconds(1);
         assert_not_exercised("activity.accepted", &repeated);
+    }
+
+    #[test]
+    fn on_a_late_machine_a_prompt_gets_more_time_to_be_read() {
+        let surplus = HistoryBuilder::ready()
+            .accepted()
+            .fact(Fact::Lag { late_ms: 200 });
+        assert_broken("activity.accepted", &surplus.clone().watch_seconds(5));
+        let finding = judge("activity.accepted", &surplus.watch_seconds(1));
+        assert!(matches!(finding, Finding::Inconclusive(_)), "{finding:?}");
     }
 
     #[test]

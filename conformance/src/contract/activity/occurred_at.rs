@@ -1,7 +1,7 @@
 //! When a post says its fact occurred: `activity.occurred-at`.
 
 use super::timestamp::{NotUtc, Timestamp, parse};
-use super::turns::turns;
+use super::turns::{in_order_sent, turns};
 use crate::contract::endpoint_faults::posts_are_all_seen;
 use crate::contract::finding::{Finding, Tally};
 use crate::contract::grace::{CROSSING, SECOND, machine_was_late};
@@ -22,7 +22,7 @@ pub(super) fn occurred_at(views: &Views<'_>) -> Finding {
         };
         let ends = turn_ends(views, launch);
         let mut latest: Option<(&Post<'_>, Timestamp)> = None;
-        for post in launch.posts.iter().filter(|post| post.at_the_hook) {
+        for post in in_order_sent(launch) {
             let Some(text) = post.field("occurredAt") else {
                 continue;
             };
@@ -279,6 +279,22 @@ mod tests {
         };
         assert_held(CLAUSE, &at("2026-01-01T00:00:00.020Z"));
         assert_broken(CLAUSE, &at("2026-01-01T00:00:30.000Z"));
+    }
+
+    #[test]
+    fn the_order_of_posts_is_their_sequence() {
+        let overtaken = accepted_at("2026-01-01T00:00:10Z")
+            .at_ms(12_000)
+            .end_turn("end_turn")
+            .post_with("Stop", "beat", |body| {
+                body["sequence"] = json!(3);
+                body["occurredAt"] = json!("2026-01-01T00:00:12.002Z");
+            })
+            .post_with("Stop", "idle", |body| {
+                body["sequence"] = json!(2);
+                body["occurredAt"] = json!("2026-01-01T00:00:12.001Z");
+            });
+        assert_held(CLAUSE, &overtaken);
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub(super) fn turns<'v, 'h>(views: &Views<'h>, launch: &'v LaunchView<'h>) -> Op
 
 /// The posts in the order of their sequence, which is the order of the facts (reading 1); in the order of arrival
 /// where sequences can't be relied on.
-fn in_order_sent<'v, 'h>(launch: &'v LaunchView<'h>) -> Vec<&'v Post<'h>> {
+pub(super) fn in_order_sent<'v, 'h>(launch: &'v LaunchView<'h>) -> Vec<&'v Post<'h>> {
     let mut posts: Vec<&Post<'h>> = launch.posts.iter().filter(|post| post.at_the_hook).collect();
     let mut sequences: Vec<Option<u64>> = posts.iter().map(|post| post.sequence()).collect();
     sequences.sort_unstable();

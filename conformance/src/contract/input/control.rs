@@ -49,7 +49,7 @@ fn judge_as_text<'h>(
     tally: &mut Tally,
 ) {
     let text = quoted(&text_of(block));
-    if let Some(cancel) = cancel_without_order(launch, block.sent) {
+    if let Some(cancel) = cancel_without_order(launch, block) {
         tally.broken(
             format!(
                 "{text} sent session/cancel {} later",
@@ -87,12 +87,22 @@ fn judge_as_text<'h>(
 
 /// A session/cancel after the message for which nothing else can have asked: no order to cancel came in the turn that
 /// it meets, nor shortly before.
-fn cancel_without_order<'h>(launch: &LaunchView<'h>, sent: &Event) -> Option<&'h Event> {
+fn cancel_without_order<'h>(launch: &LaunchView<'h>, block: &Block<'_>) -> Option<&'h Event> {
+    let sent = block.sent;
     let orders = possible_orders(launch);
+    // A later text with /abort in it is judged by itself.
+    let until = launch
+        .blocks
+        .iter()
+        .filter(|later| later.sent.sequence > sent.sequence && text_of(later).contains(ABORT))
+        .map(|later| later.sent.at)
+        .min()
+        .unwrap_or(u64::MAX)
+        .min(free_until(launch));
     launch
         .cancels()
         .map(|cancel| cancel.event)
-        .take_while(|cancel| cancel.at < free_until(launch))
+        .take_while(|cancel| cancel.at < until)
         .filter(|cancel| cancel.at >= sent.at)
         // What comes after the next order may be that one's doing.
         .take_while(|cancel| {
@@ -191,6 +201,20 @@ mod tests {
         assert_held(CLAUSE, &before);
         let at_the_stop = mid_turn("/abort now").stopping().cancel();
         assert_not_exercised(CLAUSE, &at_the_stop);
+    }
+
+    #[test]
+    fn each_text_answers_for_the_cancel_that_follows_it() {
+        let two = HistoryBuilder::ready()
+            .prompt("work")
+            .block("/abort now")
+            .block(ENVELOPE)
+            .cancel()
+            .after_ms(500)
+            .end_turn("end_turn")
+            .prompt_text_only("/abort now");
+        assert_held("input.abort-exact", &two);
+        assert_broken("input.abort-line-is-text", &two);
     }
 
     #[test]

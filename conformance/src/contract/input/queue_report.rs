@@ -30,9 +30,11 @@ pub(super) fn queued(views: &Views<'_>) -> Finding {
                 .first()
                 .is_some_and(|(prompt, _)| turn.in_flight_at(prompt.at()));
             if !went_out {
+                let over = turn.answered_at().unwrap_or(u64::MAX).min(until);
                 let watch = Watch {
                     from: block.sent.at,
                     until,
+                    waited: over.saturating_sub(entered.at),
                     text: text_of(block),
                 };
                 judge_report(views, launch, turn, entered, &watch, &mut tally);
@@ -46,6 +48,8 @@ pub(super) fn queued(views: &Views<'_>) -> Finding {
 struct Watch {
     from: u64,
     until: u64,
+    /// How long the message had to wait for the turn's end.
+    waited: u64,
     text: String,
 }
 
@@ -74,7 +78,7 @@ fn judge_report<'h>(
             milliseconds(watch.until.saturating_sub(entered.at)),
             quoted(&watch.text)
         );
-        if machine_was_late(views, entered.at, watch.until, CROSSING) {
+        if machine_was_late(views, entered.at, watch.until, watch.waited) {
             tally.inconclusive(said, &[request, entered]);
         } else {
             tally.broken(said, &cited(launch, &[request, entered]));
