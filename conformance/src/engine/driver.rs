@@ -266,6 +266,7 @@ impl<'s> Driver<'s> {
         self.last_settings = None;
         self.last_reading = None;
         self.bracketed = false;
+        self.block_is_open = false;
         self.launch(launch).await
     }
 

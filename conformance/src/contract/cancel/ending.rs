@@ -1,5 +1,6 @@
 //! How a cancelled turn is said to have ended: on the agent's word, once.
 
+use super::super::endpoint_faults::posts_are_due;
 use super::super::finding::{Finding, Tally};
 use super::super::grace::{CROSSING, DUE};
 use super::cited;
@@ -96,7 +97,7 @@ fn attention_held(launch: &LaunchView<'_>, prompt: &Prompt<'_>) -> bool {
         .any(|asked| asked.request.event.at >= prompt.at() && asked.request.event.at < until);
     let posted = launch
         .posts_of(PostKind::PermissionPrompt)
-        .any(|post| post.at() >= prompt.at() && post.at() < until.saturating_add(CROSSING));
+        .any(|post| post.at() >= prompt.at() && post.at() < until);
     asked || posted
 }
 
@@ -130,7 +131,7 @@ pub(super) fn posted(views: &Views<'_>) -> Finding {
                     format!("{} Stop/cancelled for one cancelled prompt", claims.len()),
                     &[answer.event, one.started, two.started],
                 ),
-                [] if launch.watched_after(answer.event.at) >= DUE && !launch.posts_may_be_lost() => tally
+                [] if launch.watched_after(answer.event.at) >= DUE && posts_are_due(views, launch) => tally
                     .broken(
                         format!(
                             "the agent answered cancelled, and no Stop/cancelled came in {}",
