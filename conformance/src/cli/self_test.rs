@@ -48,8 +48,18 @@ const VACUOUS: [(&str, &[&str]); 4] = [
 pub(super) fn run(options: &Options) -> anyhow::Result<Exit> {
     let library: Vec<Arc<Scenario>> = Library::built_in()?.scenarios.into_iter().map(Arc::new).collect();
     let seatcheck = std::env::current_exe()?;
-    let chosen: Vec<&'static Mutant> = mutants::all()
+    // Faults against clauses that are not judged yet can't be caught by them.
+    let (judged, waiting): (Vec<&'static Mutant>, Vec<_>) = mutants::all()
         .iter()
+        .partition(|mutant| contract::clause(mutant.clause).is_some());
+    if !waiting.is_empty() {
+        eprintln!(
+            "note: {} mutants wait for a clause that is not judged yet",
+            waiting.len()
+        );
+    }
+    let chosen: Vec<&'static Mutant> = judged
+        .into_iter()
         .filter(|mutant| {
             options
                 .mutant

@@ -24,6 +24,14 @@ pub(super) fn occurred_at(views: &Views<'_>) -> Finding {
         let mut latest: Option<(&Post<'_>, Timestamp)> = None;
         for post in in_order_sent(launch) {
             let Some(text) = post.field("occurredAt") else {
+                // One that is missing is for activity.fields to judge.
+                let stated = post.body.as_ref().and_then(|body| body.get("occurredAt"));
+                if let Some(stated) = stated.filter(|stated| !stated.is_null()) {
+                    tally.broken(
+                        format!("{}: occurredAt {stated} is no RFC 3339 time", post.name()),
+                        &[post.started],
+                    );
+                }
                 continue;
             };
             let stamp = match parse(text) {

@@ -10,6 +10,15 @@ pub(super) fn sequence(views: &Views<'_>) -> Finding {
     let mut tally = Tally::default();
     let faults = faults(views);
     for launch in &views.launches {
+        for post in launch.posts.iter().filter(|post| post.at_the_hook) {
+            let stated = post.body.as_ref().and_then(|body| body.get("sequence"));
+            if let Some(stated) = stated.filter(|_| post.sequence().is_none()) {
+                tally.broken(
+                    format!("{} has sequence {stated}, which is no whole number", post.name()),
+                    &[post.started],
+                );
+            }
+        }
         let numbered: Vec<(&Post<'_>, u64)> = launch
             .posts
             .iter()

@@ -87,24 +87,21 @@ pub(super) fn ctrl_c_sends(views: &Views<'_>) -> Finding {
             let Some(prompt) = in_flight(launch, interrupt.at) else {
                 continue;
             };
-            // An end that the script asked for, or that comes much later, is not Ctrl-C's doing.
-            let died = launch
-                .events
-                .iter()
-                .copied()
-                .filter(|event| event.at > interrupt.at && event.at < interrupt.at + DUE)
-                .filter(|event| event.at <= launch.end_of_free_run())
-                .find(|event| {
-                    matches!(
+            // An agent that leaves by its script, and the runner after it, don't do so for Ctrl-C.
+            let died = launch.events.iter().copied().find(|event| {
+                event.at > interrupt.at
+                    && event.at < interrupt.at.saturating_add(DUE)
+                    && event.at <= launch.end_of_free_run()
+                    && matches!(
                         event.fact,
-                        Fact::Process(Process::RunnerExited { .. }) | Fact::Wire(Wire::AgentEnded { .. })
+                        Fact::Process(Process::RunnerExited { .. })
+                            | Fact::Wire(
+                                Wire::AgentEnded { .. } | Wire::EndOfInput { .. } | Wire::Ending { .. }
+                            )
                     )
-                });
-            let scripted = launch.events.iter().any(|event| {
-                matches!(event.fact, Fact::Wire(Wire::Ending { .. })) && event.at >= interrupt.at
             });
             if let Some(died) = died
-                && !scripted
+                && !matches!(died.fact, Fact::Wire(Wire::Ending { .. }))
             {
                 tally.broken(
                     "the agent or the runner ended after a Ctrl-C",

@@ -52,6 +52,11 @@ pub(super) fn none_on_failed_open(views: &Views<'_>) -> Finding {
 
 pub(super) fn runs_without_path(views: &Views<'_>) -> Finding {
     let mut tally = Tally::default();
+    // A program that starts no agent with a path either is not kept from it by the path's absence.
+    let starts_agents = views.launches.iter().any(|launch| !launch.agents.is_empty());
+    if !starts_agents {
+        return tally.finding();
+    }
     // A resume without a path starts nothing (§3).
     for launch in views
         .launches

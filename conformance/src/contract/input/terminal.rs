@@ -28,6 +28,7 @@ fn at_ready(views: &Views<'_>, wanted: &str, state: fn(&Pane) -> Option<bool>) -
             continue;
         };
         let until = ready.at.saturating_add(CROSSING);
+        // What is turned off after the record may be the end of the seat; what is turned on may have crossed it.
         let newest = launch
             .events
             .iter()
@@ -37,6 +38,7 @@ fn at_ready(views: &Views<'_>, wanted: &str, state: fn(&Pane) -> Option<bool>) -
                 Fact::Pane(pane) => state(pane).map(|kept| (event, kept)),
                 _ => None,
             })
+            .filter(|(event, kept)| event.at <= ready.at || *kept)
             .last();
         match (newest, launch.facts.transport.as_str()) {
             (Some((event, true)), "pty" | "tmux") => tally.held(
@@ -111,6 +113,12 @@ mod tests {
         assert_not_exercised(CLAUSE, &opened("pty").settings(true, true));
         assert_not_exercised(CLAUSE, &opened("pipe").record("conv-1"));
         assert_not_exercised(CLAUSE, &opened("tmux").record("conv-1"));
+    }
+
+    #[test]
+    fn a_seat_that_ends_at_once_restores_its_terminal() {
+        let ended = HistoryBuilder::ready().settings(true, true);
+        assert_held("input.raw-mode", &ended);
     }
 
     #[test]

@@ -48,7 +48,12 @@ fn runs_without_path() {
         code: Some(1),
         signal: None,
     });
-    let ended = HistoryBuilder::empty()
+    let no_runner = HistoryBuilder::empty()
+        .launch(|facts| facts.record_path_given = false)
+        .fact(exit.clone());
+    assert_not_exercised(id, &no_runner.stopping());
+    let ended = HistoryBuilder::ready()
+        .stopping()
         .launch(|facts| facts.record_path_given = false)
         .fact(exit.clone());
     assert_broken(id, &ended.stopping());
