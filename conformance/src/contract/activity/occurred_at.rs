@@ -245,7 +245,7 @@ mod tests {
         }
         let not_a_text =
             HistoryBuilder::ready().post_with("Stop", "idle", |body| body["occurredAt"] = json!(1));
-        assert_not_exercised(CLAUSE, &not_a_text);
+        assert_broken(CLAUSE, &not_a_text);
     }
 
     #[test]
