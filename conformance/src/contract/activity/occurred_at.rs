@@ -194,9 +194,7 @@ fn seconds(nanoseconds: i128) -> String {
 mod tests {
     use serde_json::json;
 
-    use crate::contract::history_builder::{
-        HistoryBuilder, assert_broken, assert_held, assert_not_exercised,
-    };
+    use crate::contract::history_builder::{HistoryBuilder, assert_broken, assert_held};
 
     const CLAUSE: &str = "activity.occurred-at";
 
