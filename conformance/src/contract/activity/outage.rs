@@ -3,6 +3,7 @@
 use crate::contract::endpoint_faults::{Fault, fault_at, faults, knows_where_to_post};
 use crate::contract::finding::{Finding, Tally};
 use crate::contract::grace::{CROSSING, DUE, SECOND, machine_was_late};
+use crate::contract::identity::opening::agent_left;
 use crate::contract::watch::{agent_lost, cited, free_after, free_until};
 use crate::history::views::{LaunchView, Post, PostKind, Prompt, Views, milliseconds};
 use crate::history::{Event, Fact, PostEnd, Step};
@@ -161,7 +162,7 @@ fn died_in<'h>(launch: &LaunchView<'h>, fault: &Fault<'h>) -> Option<&'h Event> 
     let agent_went = launch
         .agents
         .iter()
-        .any(|agent| agent_lost(launch, agent.number).is_some_and(|lost| lost.at < exit.at));
+        .any(|agent| agent_left(launch, agent.number, 0, exit.at).is_some());
     let never_opened = launch.conversation().is_none();
     // Ctrl-D may end a seat (reading 22).
     let told_to_end = launch
