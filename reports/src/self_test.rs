@@ -36,6 +36,8 @@ pub struct MutantReport {
     pub caught_by: Vec<String>,
     /// Its clause is among them.
     pub killed: bool,
+    /// What was said of its clause.
+    pub said: Option<String>,
 }
 
 /// A runner that does nothing worth a pass.

@@ -229,7 +229,10 @@ pub fn self_test(result: &SelfTest, width: usize) -> String {
             mutant.name.clone(),
             mutant.clause.clone(),
             if mutant.killed { "yes" } else { "SURVIVED" }.to_owned(),
-            mutant.caught_by.join(", "),
+            match &mutant.said {
+                Some(said) if !mutant.killed => said.clone(),
+                _ => mutant.caught_by.join(", "),
+            },
         ]);
     }
     push_table(builder, 3, width, 84, &mut text);

@@ -133,6 +133,17 @@ async fn test(
             fault: mutant.fault.into(),
             caught_by,
             killed,
+            said: report
+                .clauses
+                .iter()
+                .find(|clause| clause.id == mutant.clause)
+                .map(|clause| {
+                    format!(
+                        "{}: {}",
+                        clause.verdict.as_str(),
+                        clause.said.as_deref().unwrap_or_default()
+                    )
+                }),
         });
     }
     let mutants: Vec<MutantReport> = reports.into_iter().flatten().collect();

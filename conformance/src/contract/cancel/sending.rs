@@ -142,12 +142,14 @@ pub(super) fn none_when_idle(views: &Views<'_>) -> Finding {
             });
             if in_flight {
                 tally.held("session/cancel with a prompt in flight", &[cancel.event]);
-            } else if machine_was_late(
-                views,
-                cancel.event.at.saturating_sub(SECOND),
-                cancel.event.at,
-                CROSSING,
-            ) {
+            } else if just_answered(launch, cancel.event.at)
+                && machine_was_late(
+                    views,
+                    cancel.event.at.saturating_sub(SECOND),
+                    cancel.event.at,
+                    CROSSING,
+                )
+            {
                 tally.inconclusive("session/cancel with no prompt in flight", &[cancel.event]);
             } else {
                 tally.broken("session/cancel with no prompt in flight", &[cancel.event]);
@@ -167,6 +169,15 @@ pub(super) fn none_when_idle(views: &Views<'_>) -> Finding {
         }
     }
     tally.finding()
+}
+
+/// Whether a prompt was answered so shortly before that a late machine may not have seen it yet.
+fn just_answered(launch: &LaunchView<'_>, at: u64) -> bool {
+    launch
+        .prompts
+        .iter()
+        .filter_map(Prompt::answered_at)
+        .any(|answered| answered <= at && at - answered < SECOND)
 }
 
 pub(super) fn next_turn_safe(views: &Views<'_>) -> Finding {

@@ -116,8 +116,10 @@ pub(super) fn no_spend_claim(views: &Views<'_>) -> Finding {
         let Some(cancel) = launch.cancels().next() else {
             continue;
         };
+        // What the runner says when it sends it may be seen a little before the agent has read it.
+        let from = cancel.event.at.saturating_sub(CROSSING);
         let mut shown = String::new();
-        for event in launch.output_between(cancel.event.at, launch.end_of_free_run()) {
+        for event in launch.output_between(from, launch.end_of_free_run()) {
             if let Fact::Pane(Pane::Output { bytes }) = &event.fact {
                 shown.push_str(&bytes.text().to_lowercase());
                 if let Some(claim) = CLAIMS.iter().find(|claim| shown.contains(*claim)) {
