@@ -36,8 +36,8 @@ pub enum Crossing {
     ToAgent(String),
     /// One line from the agent, without its line end. Bytes that are not UTF-8 have been replaced.
     FromAgent(String),
-    /// The body of one activity post, before it is sent. One that an edge makes may leave out `sequence` and
-    /// `occurredAt`: when it is sent, it gets the next number and the present time.
+    /// The body of one activity post, before it is sent. One that an edge makes may leave out `occurredAt` and
+    /// `sequence`: it gets the present time, and the next number when it is sent.
     Post(Value),
     /// The body of a post that is sent beside the queue, without waiting for it. The runner itself never
     /// makes one.

@@ -49,6 +49,10 @@ impl PostQueue {
 
     /// Puts a report at the queue's end.
     pub(crate) fn push(&self, report: Waiting) {
+        let report = match report {
+            Waiting::Made(body) => Waiting::Made(body),
+            Waiting::Crossed(body) => Waiting::Crossed(timed(body)),
+        };
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.push_back(report);
         if waiting.len() > LONGEST_QUEUE {
@@ -93,17 +97,17 @@ impl PostQueue {
 
 /// Sends what comes into the queue, numbered from `first_sequence` on, until the task is dropped.
 pub(crate) async fn run(lanes: Arc<Lanes>, endpoint: Option<Endpoint>, first_sequence: u64, pane: Arc<Pane>) {
-    let mut stamp = Stamp::new(first_sequence);
+    let mut numbers = Numbers { next: first_sequence };
     let mut outage = Outage { pane, is_on: false };
     loop {
         let crossings = match lanes.posts().next().await {
-            Waiting::Made(body) => lanes.cross(Crossing::Post(stamp.complete(body))),
+            Waiting::Made(body) => lanes.cross(Crossing::Post(numbers.give(body))),
             Waiting::Crossed(body) => vec![Crossing::Post(body)],
         };
         for crossing in crossings {
             match crossing {
                 Crossing::Post(body) => {
-                    let body = stamp.complete(body);
+                    let body = numbers.give(timed(body));
                     if let Some(endpoint) = &endpoint {
                         outage.note(http::post(endpoint, &body.to_string()).await);
                     }
@@ -117,35 +121,34 @@ pub(crate) async fn run(lanes: Arc<Lanes>, endpoint: Option<Endpoint>, first_seq
     }
 }
 
-/// Gives reports what they get only when they are sent: numbers that rise in the order sent.
+/// Numbers reports in the order in which they are sent.
 #[derive(Debug)]
-struct Stamp {
-    next_sequence: u64,
-    clock: WallClock,
+struct Numbers {
+    next: u64,
 }
 
-impl Stamp {
-    fn new(first_sequence: u64) -> Self {
-        Self {
-            next_sequence: first_sequence,
-            clock: WallClock::new(),
-        }
-    }
-
-    /// The body with a number, and with a time: the present one, unless it says when its fact happened.
-    fn complete(&mut self, mut body: Value) -> Value {
+impl Numbers {
+    /// The body with the next number, unless it has one.
+    fn give(&mut self, mut body: Value) -> Value {
         if let Some(fields) = body.as_object_mut() {
             fields.entry("sequence").or_insert_with(|| {
-                let sequence = self.next_sequence;
-                self.next_sequence += 1;
+                let sequence = self.next;
+                self.next += 1;
                 sequence.into()
             });
-            fields
-                .entry("occurredAt")
-                .or_insert_with(|| self.clock.now_rfc3339().into());
         }
         body
     }
+}
+
+/// The body with the present time, unless it says when its fact happened.
+fn timed(mut body: Value) -> Value {
+    if let Some(fields) = body.as_object_mut() {
+        fields
+            .entry("occurredAt")
+            .or_insert_with(|| WallClock::new().now_rfc3339().into());
+    }
+    body
 }
 
 /// Tells the pane when posting stops and starts to work, and not at every post.
@@ -186,12 +189,12 @@ mod tests {
 
     #[test]
     fn a_body_gets_the_next_number_and_a_time_and_keeps_what_it_has() {
-        let mut stamp = Stamp::new(40);
-        let first = stamp.complete(json!({}));
+        let mut numbers = Numbers { next: 40 };
+        let first = numbers.give(timed(json!({})));
         assert_eq!(first["sequence"], 40);
         assert!(first["occurredAt"].as_str().unwrap().ends_with('Z'));
-        assert_eq!(stamp.complete(first.clone()), first);
-        let second = stamp.complete(json!({"occurredAt": "earlier"}));
+        assert_eq!(numbers.give(timed(first.clone())), first);
+        let second = numbers.give(timed(json!({"occurredAt": "earlier"})));
         assert_eq!(second, json!({"occurredAt": "earlier", "sequence": 41}));
     }
 
