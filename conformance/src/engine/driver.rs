@@ -105,8 +105,13 @@ pub(crate) struct Driver<'s> {
     pub(super) observations: mpsc::Receiver<Observation>,
     pub(super) hurry: watch::Receiver<Option<Hurry>>,
     pub(super) agents: HashMap<u64, ConnectedAgent>,
+    /// Which launch this is; 0 before the first.
+    pub(super) launch: u32,
+    /// When it began.
+    pub(super) launch_began: u64,
     pub(super) agents_of_launch: u32,
-    pub(super) bodies: HashMap<u64, Vec<u8>>,
+    /// Requests to the endpoint that have not ended: their launch and body.
+    pub(super) requests: HashMap<u64, (u32, Vec<u8>)>,
     pub(super) last_reading: Option<Reading>,
     pub(super) last_settings: Option<TerminalSettings>,
     pub(super) bracketed: bool,
@@ -167,8 +172,10 @@ impl<'s> Driver<'s> {
             observations,
             hurry,
             agents: HashMap::new(),
+            launch: 0,
+            launch_began: 0,
             agents_of_launch: 0,
-            bodies: HashMap::new(),
+            requests: HashMap::new(),
             last_reading: None,
             last_settings: None,
             bracketed: false,
@@ -272,18 +279,21 @@ impl<'s> Driver<'s> {
 
     /// Adds a fact of this moment to the history and to what is known.
     pub(super) fn record(&mut self, fact: Fact) {
-        self.record_at(clock::now(), fact);
+        self.record_at(self.launch, clock::now(), fact);
     }
 
-    pub(super) fn record_at(&mut self, at: u64, fact: Fact) {
+    /// Adds a fact of some launch. One of an earlier launch changes nothing of what is known of this one.
+    pub(super) fn record_at(&mut self, launch: u32, at: u64, fact: Fact) {
         if let Fact::Step(Step::Launched(facts)) = &fact {
             self.expected = Some(Expected {
                 attempt: facts.attempt.clone(),
                 harness: facts.runtime.clone(),
             });
         }
-        self.observed.take(&fact);
-        self.recorder.add(at, fact);
+        if launch == self.launch {
+            self.observed.take(&fact);
+        }
+        self.recorder.add(launch, at, fact);
     }
 
     /// Whether everything is to end at once.

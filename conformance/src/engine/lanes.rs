@@ -5,6 +5,7 @@ use std::path::Path;
 
 use fake_agent::control;
 use fake_openrig::endpoint::Exchange;
+use serde::de::DeserializeOwned;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
@@ -17,10 +18,12 @@ use crate::seat::record_watch::RecordWatch;
 use crate::seat::supervisor::{self, SupervisorFact};
 use crate::seat::terminal::Terminal;
 
-/// Something seen, and when.
+/// Something seen, when, and of which launch: what arrives late must not be taken for the next launch's.
 #[derive(Debug)]
 pub(crate) struct Observation {
     pub(crate) at: u64,
+    /// `None` where only the driver can tell.
+    pub(crate) launch: Option<u32>,
     pub(crate) what: Seen,
 }
 
@@ -66,7 +69,7 @@ pub(crate) struct Tasks {
 
 impl Tasks {
     /// Reads the terminal until its end.
-    pub(crate) fn read_terminal(&mut self, terminal: Terminal, to: Sender) {
+    pub(crate) fn read_terminal(&mut self, launch: u32, terminal: Terminal, to: Sender) {
         self.tasks.spawn(async move {
             let mut buffer = vec![0; 64 << 10];
             loop {
@@ -78,6 +81,7 @@ impl Tasks {
                 if to
                     .send(Observation {
                         at: clock::now(),
+                        launch: Some(launch),
                         what,
                     })
                     .await
@@ -104,7 +108,7 @@ impl Tasks {
     }
 
     /// Tells every change of the launch record.
-    pub(crate) fn watch_record(&mut self, watch: RecordWatch, to: Sender) {
+    pub(crate) fn watch_record(&mut self, launch: u32, watch: RecordWatch, to: Sender) {
         self.tasks.spawn(async move {
             while let Ok(changes) = watch.next().await {
                 let at = clock::now();
@@ -112,6 +116,7 @@ impl Tasks {
                     if to
                         .send(Observation {
                             at,
+                            launch: Some(launch),
                             what: Seen::Record(change),
                         })
                         .await
@@ -138,6 +143,7 @@ impl Tasks {
                 if to
                     .send(Observation {
                         at,
+                        launch: None,
                         what: Seen::Exchange(exchange),
                     })
                     .await
@@ -180,16 +186,24 @@ async fn serve(stream: UnixStream, number: u64, to: Sender) -> io::Result<()> {
     let mut line = Vec::new();
     lines.read_until(b'\n', &mut line).await?;
     if let Ok(report) = serde_json::from_slice::<supervisor::Report>(&line) {
-        send(&to, report.at, Seen::SupervisorCame(orders)).await?;
-        return serve_supervisor(lines, to).await;
+        let SupervisorFact::Supervising { launch } = report.fact else {
+            return Ok(());
+        };
+        send(&to, report.at, launch, Seen::SupervisorCame(orders)).await?;
+        return serve_supervisor(lines, launch, to).await;
     }
     let report: control::Report = serde_json::from_slice(&line)?;
     let control::Fact::Hello(hello) = report.fact else {
         return Ok(());
     };
+    // The shim's label is the launch.
+    let Some(launch) = hello.label.as_deref().and_then(|label| label.parse().ok()) else {
+        return Ok(());
+    };
     send(
         &to,
         report.at,
+        launch,
         Seen::AgentCame {
             agent: number,
             hello,
@@ -197,52 +211,57 @@ async fn serve(stream: UnixStream, number: u64, to: Sender) -> io::Result<()> {
         },
     )
     .await?;
-    serve_agent(lines, number, to).await
+    serve_agent(lines, number, launch, to).await
 }
 
-async fn serve_supervisor(mut lines: BufReader<OwnedReadHalf>, to: Sender) -> io::Result<()> {
+async fn serve_supervisor(mut lines: BufReader<OwnedReadHalf>, launch: u32, to: Sender) -> io::Result<()> {
     let mut line = Vec::new();
     loop {
-        line.clear();
         // A supervisor that was killed may leave half a line: it is gone all the same.
-        let report = match lines.read_until(b'\n', &mut line).await {
-            Ok(length) if length > 0 => serde_json::from_slice::<supervisor::Report>(&line).ok(),
-            _ => None,
-        };
-        match report {
-            Some(report) => send(&to, report.at, Seen::Supervisor(report.fact)).await?,
-            None => return send(&to, clock::now(), Seen::SupervisorGone).await,
+        match next_report::<supervisor::Report>(&mut lines, &mut line).await {
+            Some(report) => send(&to, report.at, launch, Seen::Supervisor(report.fact)).await?,
+            None => return send(&to, clock::now(), launch, Seen::SupervisorGone).await,
         }
     }
 }
 
-async fn serve_agent(mut lines: BufReader<OwnedReadHalf>, agent: u64, to: Sender) -> io::Result<()> {
+async fn serve_agent(
+    mut lines: BufReader<OwnedReadHalf>,
+    agent: u64,
+    launch: u32,
+    to: Sender,
+) -> io::Result<()> {
     let mut line = Vec::new();
     loop {
-        line.clear();
-        let report = match lines.read_until(b'\n', &mut line).await {
-            Ok(length) if length > 0 => serde_json::from_slice::<control::Report>(&line).ok(),
-            _ => None,
-        };
-        match report {
+        match next_report::<control::Report>(&mut lines, &mut line).await {
             Some(report) => {
-                send(
-                    &to,
-                    report.at,
-                    Seen::Agent {
-                        agent,
-                        fact: report.fact,
-                    },
-                )
-                .await?
+                let fact = report.fact;
+                send(&to, report.at, launch, Seen::Agent { agent, fact }).await?;
             }
-            None => return send(&to, clock::now(), Seen::AgentGone { agent }).await,
+            None => return send(&to, clock::now(), launch, Seen::AgentGone { agent }).await,
         }
     }
 }
 
-async fn send(to: &Sender, at: u64, what: Seen) -> io::Result<()> {
-    to.send(Observation { at, what })
+/// The next line as a report; `None` at the end, or where it is none.
+async fn next_report<T: DeserializeOwned>(
+    lines: &mut BufReader<OwnedReadHalf>,
+    line: &mut Vec<u8>,
+) -> Option<T> {
+    line.clear();
+    match lines.read_until(b'\n', line).await {
+        Ok(length) if length > 0 => serde_json::from_slice(line).ok(),
+        _ => None,
+    }
+}
+
+async fn send(to: &Sender, at: u64, launch: u32, what: Seen) -> io::Result<()> {
+    let observation = Observation {
+        at,
+        launch: Some(launch),
+        what,
+    };
+    to.send(observation)
         .await
         .map_err(|_| io::ErrorKind::BrokenPipe.into())
 }

@@ -12,6 +12,7 @@ use super::lanes::{Tasks, Written, order};
 use super::observed::Observed;
 use crate::history::{Fact, Launched, RecordChange, RecordFact, Step};
 use crate::scenario::{EndpointTold, Launch, Resume};
+use crate::seat::clock;
 use crate::seat::record_watch::RecordWatch;
 use crate::seat::supervisor::{Order, Start};
 use crate::seat::terminal::Terminal;
@@ -19,8 +20,9 @@ use crate::seat::terminal::Terminal;
 impl Driver<'_> {
     /// Launches the seat and returns when the runner was started or could not be.
     pub(super) async fn launch(&mut self, launch: &Launch) -> io::Result<()> {
-        let number = self.recorder.launch() + 1;
-        self.recorder.begin_launch(number);
+        self.launch += 1;
+        self.launch_began = clock::now();
+        let number = self.launch;
         let facts = self.prepare(launch).map_err(io::Error::other)?;
         self.observed = Observed::new(self.setup.size, &self.setup.name);
         self.reading = Some(fake_openrig::reading::SeatReading::new((&facts).into()));
@@ -31,7 +33,7 @@ impl Driver<'_> {
             if launch.stale_record {
                 self.leave_stale_record(&facts, path)?;
             }
-            tasks.watch_record(RecordWatch::new(path)?, self.sender.clone());
+            tasks.watch_record(number, RecordWatch::new(path)?, self.sender.clone());
         }
         self.room
             .write_shims(&self.setup.agent_names, &self.setup.seatcheck, number)?;
@@ -53,7 +55,7 @@ impl Driver<'_> {
             .stderr(Stdio::from(slave))
             .kill_on_drop(true)
             .spawn()?;
-        tasks.read_terminal(terminal.clone(), self.sender.clone());
+        tasks.read_terminal(number, terminal.clone(), self.sender.clone());
         let writer = tasks.write_terminal(terminal.clone());
         self.running = Some(Running::new(terminal, writer, supervisor, tasks));
 

@@ -20,7 +20,6 @@ const EVENTS: usize = 400_000;
 pub(crate) struct Recorder {
     header: Header,
     start: u64,
-    launch: u32,
     events: Vec<Event>,
     bytes: usize,
     dropped: u64,
@@ -40,7 +39,6 @@ impl Recorder {
         Self {
             header,
             start: clock::now(),
-            launch: 0,
             events: Vec::new(),
             bytes: 0,
             dropped: 0,
@@ -48,17 +46,8 @@ impl Recorder {
         }
     }
 
-    /// From now on events belong to this launch.
-    pub(crate) fn begin_launch(&mut self, launch: u32) {
-        self.launch = launch;
-    }
-
-    pub(crate) fn launch(&self) -> u32 {
-        self.launch
-    }
-
-    /// Adds a fact that was seen at `at` (`CLOCK_MONOTONIC`).
-    pub(crate) fn add(&mut self, at: u64, fact: Fact) {
+    /// Adds a fact of this launch that was seen at `at` (`CLOCK_MONOTONIC`).
+    pub(crate) fn add(&mut self, launch: u32, at: u64, fact: Fact) {
         let fact = self.without_token(fact);
         let size = size(&fact);
         if self.bytes + size > KEPT || self.events.len() >= EVENTS {
@@ -69,7 +58,7 @@ impl Recorder {
         self.events.push(Event {
             sequence: 0,
             at: at.saturating_sub(self.start),
-            launch: self.launch,
+            launch,
             fact,
         });
     }

@@ -16,54 +16,68 @@ use crate::seat::clock;
 use crate::seat::supervisor::SupervisorFact;
 
 impl Driver<'_> {
-    pub(super) fn take_now(&mut self, Observation { at, what }: Observation) {
+    pub(super) fn take_now(&mut self, Observation { at, launch, what }: Observation) {
+        let launch = launch.unwrap_or_else(|| self.launch_at(at));
+        let of_this_launch = launch == self.launch;
         match what {
             Seen::Output(bytes) => {
-                self.record_at(at, Fact::Pane(Pane::Output { bytes: Bytes(bytes) }));
+                self.record_at(launch, at, Fact::Pane(Pane::Output { bytes: Bytes(bytes) }));
                 let on = self.observed.screen.bracketed_paste();
-                if on != self.bracketed {
+                if of_this_launch && on != self.bracketed {
                     self.bracketed = on;
-                    self.record_at(at, Fact::Pane(Pane::BracketedPaste { on }));
+                    self.record_at(launch, at, Fact::Pane(Pane::BracketedPaste { on }));
                 }
             }
-            Seen::PaneClosed => self.record_at(at, Fact::Pane(Pane::Closed)),
+            Seen::PaneClosed => self.record_at(launch, at, Fact::Pane(Pane::Closed)),
             Seen::SupervisorCame(orders) => {
-                if let Some(running) = &mut self.running {
+                if let Some(running) = self.running.as_mut().filter(|_| of_this_launch) {
                     running.orders = Some(orders);
                 }
             }
-            Seen::Supervisor(fact) => self.take_supervisor(at, fact),
+            Seen::Supervisor(fact) => self.take_supervisor(launch, at, fact),
             Seen::SupervisorGone => {
-                if let Some(running) = &mut self.running {
+                if let Some(running) = self.running.as_mut().filter(|_| of_this_launch) {
                     if !running.ended {
                         self.fault = Some("the seat's supervisor was killed".into());
                     }
                     running.ended = true;
                 }
             }
-            Seen::AgentCame { agent, hello, orders } => self.take_agent(at, agent, *hello, orders),
-            Seen::Agent { agent, fact } => self.take_agent_fact(at, agent, fact),
+            Seen::AgentCame { agent, hello, orders } => self.take_agent(launch, at, agent, *hello, orders),
+            Seen::Agent { agent, fact } => self.take_agent_fact(launch, at, agent, fact),
             Seen::AgentGone { agent } => {
                 if let Some(gone) = self.agents.remove(&agent) {
-                    self.record_at(at, Fact::Wire(Wire::AgentEnded { agent: gone.number }));
+                    self.record_at(launch, at, Fact::Wire(Wire::AgentEnded { agent: gone.number }));
                 }
             }
-            Seen::Exchange(exchange) => self.take_exchange(exchange),
+            Seen::Exchange(exchange) => self.take_exchange(launch, exchange),
             Seen::Record(fact) => {
                 if let (Some(content), Some(expected), Some(reading)) =
                     (&fact.content, &self.expected, &mut self.reading)
                 {
                     reading.record(&LaunchRecord::read(&content.0, expected));
                 }
-                self.record_at(at, Fact::Record(fact));
+                self.record_at(launch, at, Fact::Record(fact));
                 self.tell_reading();
             }
         }
         self.tell_settings();
     }
 
-    pub(super) fn take_supervisor(&mut self, at: u64, fact: SupervisorFact) {
-        let Some(running) = &mut self.running else { return };
+    /// The launch that was on at that time: what is older than the newest launch belongs to the one before.
+    fn launch_at(&self, at: u64) -> u32 {
+        if at < self.launch_began {
+            self.launch.saturating_sub(1).max(1)
+        } else {
+            self.launch
+        }
+    }
+
+    fn take_supervisor(&mut self, launch: u32, at: u64, fact: SupervisorFact) {
+        let current = self.launch;
+        let Some(running) = self.running.as_mut().filter(|_| launch == current) else {
+            return;
+        };
         let told = match fact {
             SupervisorFact::Supervising { .. } => return,
             SupervisorFact::Started { pid } => {
@@ -94,16 +108,24 @@ impl Driver<'_> {
                 return;
             }
         };
-        self.record_at(at, Fact::Process(told));
+        self.record_at(launch, at, Fact::Process(told));
     }
 
-    pub(super) fn take_agent(&mut self, at: u64, agent: u64, hello: control::Hello, orders: OwnedWriteHalf) {
+    fn take_agent(
+        &mut self,
+        launch: u32,
+        at: u64,
+        agent: u64,
+        hello: control::Hello,
+        orders: OwnedWriteHalf,
+    ) {
         self.agents_of_launch += 1;
         self.any_agent.store(true, Ordering::Relaxed);
         self.beginning = None;
         let number = self.agents_of_launch;
         let text = |bytes: &control::Bytes| String::from_utf8_lossy(bytes.as_slice()).into_owned();
         self.record_at(
+            launch,
             at,
             Fact::Wire(Wire::AgentStarted {
                 agent: number,
@@ -126,11 +148,11 @@ impl Driver<'_> {
                 self.agents.insert(agent, connected);
             }
             Ok(_) => self.fault = Some("the agent's script is too long for its socket".into()),
-            Err(_) => self.record_at(at, Fact::Wire(Wire::AgentEnded { agent: number })),
+            Err(_) => self.record_at(launch, at, Fact::Wire(Wire::AgentEnded { agent: number })),
         }
     }
 
-    pub(super) fn take_agent_fact(&mut self, at: u64, agent: u64, fact: control::Fact) {
+    fn take_agent_fact(&mut self, launch: u32, at: u64, agent: u64, fact: control::Fact) {
         let Some(agent) = self.agents.get(&agent).map(|agent| agent.number) else {
             return;
         };
@@ -181,11 +203,11 @@ impl Driver<'_> {
                 Wire::Trouble { agent, text }
             }
         };
-        self.record_at(at, Fact::Wire(wire));
+        self.record_at(launch, at, Fact::Wire(wire));
     }
 
     /// Remembers the id that an agent gave to a new conversation, for a later resume.
-    pub(super) fn note_conversation(&mut self, line: &[u8]) {
+    fn note_conversation(&mut self, line: &[u8]) {
         let message = serde_json::from_slice::<serde_json::Value>(line).unwrap_or_default();
         if let Some(id) = message
             .pointer("/result/sessionId")
@@ -195,7 +217,7 @@ impl Driver<'_> {
         }
     }
 
-    pub(super) fn take_exchange(&mut self, exchange: Exchange) {
+    fn take_exchange(&mut self, launch: u32, exchange: Exchange) {
         match exchange {
             Exchange::Started {
                 id,
@@ -207,7 +229,7 @@ impl Driver<'_> {
                 body_cut,
                 ..
             } => {
-                self.bodies.insert(id, body.clone());
+                self.requests.insert(id, (launch, body.clone()));
                 let authorization = match authorization {
                     endpoint::Authorization::Right => Authorization::Right,
                     endpoint::Authorization::Wrong => Authorization::Wrong,
@@ -216,6 +238,7 @@ impl Driver<'_> {
                 };
                 let body = Bytes(body);
                 self.record_at(
+                    launch,
                     at,
                     Fact::Post(PostFact::Started {
                         id,
@@ -233,7 +256,7 @@ impl Driver<'_> {
                 how,
                 recorded,
             } => {
-                let body = self.bodies.remove(&id).unwrap_or_default();
+                let (launch, body) = self.requests.remove(&id).unwrap_or((launch, Vec::new()));
                 let how = match how {
                     endpoint::Ending::Answered { status } => PostEnd::Answered { status },
                     endpoint::Ending::GivenUp => PostEnd::GivenUp,
@@ -241,7 +264,7 @@ impl Driver<'_> {
                         PostEnd::Broken
                     }
                 };
-                self.record_at(at, Fact::Post(PostFact::Ended { id, how }));
+                self.record_at(launch, at, Fact::Post(PostFact::Ended { id, how }));
                 if recorded
                     && let Some(post) = Post::parse(&body)
                     && let Some(reading) = &mut self.reading
@@ -252,7 +275,9 @@ impl Driver<'_> {
             }
             // Nothing can be read from a connection that brought no request.
             Exchange::ConnectionReset { .. } | Exchange::NoRequest { .. } => {}
-            Exchange::Flooded { at, count } => self.record_at(at, Fact::Post(PostFact::Flooded { count })),
+            Exchange::Flooded { at, count } => {
+                self.record_at(launch, at, Fact::Post(PostFact::Flooded { count }))
+            }
         }
     }
 

@@ -134,12 +134,12 @@ impl Driver<'_> {
         }
     }
 
-    pub(super) async fn take(&mut self, observation: Observation) {
+    async fn take(&mut self, observation: Observation) {
         self.take_now(observation);
         tokio::task::yield_now().await;
     }
 
-    pub(super) fn tell_lateness(&mut self, tick: Instant) {
+    fn tell_lateness(&mut self, tick: Instant) {
         let late = tick.elapsed();
         if late >= WORTH_TELLING {
             self.record(Fact::Lag {

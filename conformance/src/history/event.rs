@@ -358,7 +358,7 @@ pub enum Wire {
     },
 }
 
-/// The activity endpoint. `id` counts the requests of a launch from 1.
+/// The activity endpoint. `id` counts the requests of a seat from 1, over all its launches.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PostFact {

@@ -188,7 +188,7 @@ fn only_a_new_conversation_hears_the_prompts_of_a_reopened_one() {
 }
 
 #[test]
-fn a_request_with_a_shared_id_is_lost_and_its_name_sake_fails() {
+fn a_request_with_a_shared_id_is_lost_and_fails_the_runners_own() {
     let mut trial = Trial::of("ids-shared");
     let mut numbered = prompt("own", "hello");
     numbered["id"] = 0.into();
