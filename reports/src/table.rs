@@ -38,7 +38,7 @@ fn promotion(report: &Report, width: usize, text: &mut String) {
     builder.push_record(["", "the promotion journey", "verdict"]);
     for step in &report.promotion {
         let title = match &step.said {
-            Some(said) => format!("{}\n{said}", step.title),
+            Some(said) => format!("{}\n{}", step.title, plain(said)),
             None => step.title.clone(),
         };
         builder.push_record([step.step.to_string(), title, step.verdict.as_str().to_owned()]);
@@ -58,7 +58,7 @@ fn clause_verdicts(report: &Report, width: usize, text: &mut String) {
             clause.id.clone(),
             clause.level.clone(),
             clause.verdict.as_str().to_owned(),
-            clause.said.clone().unwrap_or_default(),
+            plain(clause.said.as_deref().unwrap_or_default()),
         ]);
     }
     push_table(builder, 3, width, 66, text);
@@ -68,7 +68,12 @@ fn clause_verdicts(report: &Report, width: usize, text: &mut String) {
         .filter(|clause| clause.verdict == Verdict::NotSelected)
         .count();
     if not_selected > 0 {
-        let _ = writeln!(text, "{not_selected} clauses were not selected.\n");
+        let were = if not_selected == 1 {
+            "clause was"
+        } else {
+            "clauses were"
+        };
+        let _ = writeln!(text, "{not_selected} {were} not selected.\n");
     }
 }
 
@@ -107,9 +112,14 @@ fn problem(report: &Report, clause: &ClauseReport, text: &mut String) {
         }
         let events: Vec<String> = finding.events.iter().map(u64::to_string).collect();
         let _ = writeln!(text, "  scenario    {}: {}", scenario.id, scenario.title);
-        let _ = writeln!(text, "  seen        {}", finding.said);
+        let _ = writeln!(text, "  seen        {}", plain(&finding.said));
         let _ = writeln!(text, "  events      {} of its history", events.join(", "));
-        let _ = writeln!(text, "  again       seatcheck run --only {} …", scenario.id);
+        let _ = writeln!(
+            text,
+            "  again       seatcheck run --only {} -- {}",
+            scenario.id,
+            plain(&report.runner.command)
+        );
     }
     if !others.is_empty() {
         let _ = writeln!(text, "  also in     {}", others.join(", "));
@@ -119,12 +129,12 @@ fn problem(report: &Report, clause: &ClauseReport, text: &mut String) {
 
 fn stopped(scenario: &ScenarioReport, text: &mut String) {
     if let Some(fault) = &scenario.fault {
-        let _ = writeln!(text, "harness error: {}\n  {fault}\n", scenario.id);
+        let _ = writeln!(text, "harness error: {}\n  {}\n", scenario.id, plain(fault));
     }
     let Some(stopped_at) = &scenario.stopped_at else {
         return;
     };
-    let _ = writeln!(text, "stopped: {}\n  {stopped_at}", scenario.id);
+    let _ = writeln!(text, "stopped: {}\n  {}", scenario.id, plain(stopped_at));
     let shown: Vec<&String> = scenario.screen.iter().filter(|line| !line.is_empty()).collect();
     if !shown.is_empty() {
         let _ = writeln!(text, "  the screen then:");
@@ -142,7 +152,7 @@ fn stopped(scenario: &ScenarioReport, text: &mut String) {
     text.push('\n');
 }
 
-/// A line of somebody's screen without anything a terminal would act on.
+/// Somebody else's words without anything a terminal would act on.
 fn plain(line: &str) -> String {
     line.chars()
         .map(|character| {
@@ -178,7 +188,12 @@ fn outcome(report: &Report, evidence: Option<&str>, text: &mut String) {
     .map(|verdict| format!("{} {}", count(verdict), verdict.as_str()))
     .collect();
     let _ = writeln!(text, "{} clauses: {}", report.clauses.len(), counts.join(", "));
-    let _ = writeln!(text, "runner: {} ({})", report.runner.name, report.runner.command);
+    let _ = writeln!(
+        text,
+        "runner: {} ({})",
+        plain(&report.runner.name),
+        plain(&report.runner.command)
+    );
     if let Some(producer) = &report.runner.producer {
         let _ = writeln!(text, "it says it is: {}", plain(producer));
     }
@@ -189,7 +204,7 @@ fn outcome(report: &Report, evidence: Option<&str>, text: &mut String) {
         let _ = writeln!(text, "evidence: {evidence}");
     }
     for reason in &report.reasons {
-        let _ = writeln!(text, "- {reason}");
+        let _ = writeln!(text, "- {}", plain(reason));
     }
     let part = if report.part.is_some() && report.outcome == Outcome::Conformant {
         ", as far as it was run"
@@ -261,4 +276,108 @@ pub fn self_test(result: &SelfTest, width: usize) -> String {
         if result.passed() { "passed" } else { "FAILED" }
     );
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Claims, FindingReport, Kit, PromotionStep, RunnerReport, SCHEMA};
+
+    fn clause(id: &str, verdict: Verdict, said: &str) -> ClauseReport {
+        ClauseReport {
+            id: id.into(),
+            level: "must".into(),
+            basis: "§6".into(),
+            text: format!("what {id} asks"),
+            verdict,
+            said: Some(said.into()),
+            scenario: Some("cancel/plain".into()),
+            events: vec![7, 9],
+        }
+    }
+
+    fn sample() -> Report {
+        Report {
+            schema: SCHEMA.into(),
+            outcome: Outcome::NotConformant,
+            reasons: vec!["broken: cancel.posted".into()],
+            statement: STATEMENT.into(),
+            contract: "0.7.6-draft".into(),
+            kit: Kit {
+                name: "seatcheck".into(),
+                version: "1.0".into(),
+            },
+            runner: RunnerReport {
+                name: "dsh".into(),
+                command: "./runner --flag".into(),
+                producer: Some("runner 1.0\u{1b}[31m".into()),
+                claims: Claims {
+                    resume: true,
+                    first_input: false,
+                    passes_model: false,
+                },
+            },
+            part: None,
+            promotion: vec![PromotionStep {
+                step: 5,
+                title: "/abort ends a turn as cancelled".into(),
+                verdict: Verdict::Fail,
+                scenario: "promotion/5".into(),
+                said: Some("cancel.posted: none came".into()),
+            }],
+            clauses: vec![
+                clause("cancel.notification", Verdict::Pass, "session/cancel has no id"),
+                clause(
+                    "cancel.posted",
+                    Verdict::Fail,
+                    "no Stop/cancelled came\u{1b}]0;title\u{7} in 5000 ms",
+                ),
+                clause("input.raw-mode", Verdict::NotSelected, ""),
+            ],
+            scenarios: vec![ScenarioReport {
+                id: "cancel/plain".into(),
+                title: "A cancel is told".into(),
+                took_ms: 5_200,
+                completed: false,
+                stopped_at: Some("waited 5000 ms for the post Stop/cancelled".into()),
+                screen: vec![
+                    "you ▸ work".into(),
+                    String::new(),
+                    "\u{1b}[2Jcancel requested".into(),
+                ],
+                last_events: vec!["9 at 812 ms: agent → runner: {…}".into()],
+                fault: None,
+                findings: vec![FindingReport {
+                    clause: "cancel.posted".into(),
+                    finding: "broken".into(),
+                    said: "no Stop/cancelled came in 5000 ms".into(),
+                    events: vec![7, 9],
+                }],
+            }],
+        }
+    }
+
+    #[test]
+    fn a_report_as_people_read_it() {
+        insta::assert_snapshot!(report(&sample(), 100, Some("evidence")));
+    }
+
+    #[test]
+    fn nothing_of_a_stranger_reaches_the_terminal_as_a_command() {
+        let text = report(&sample(), 100, None);
+        assert!(!text.contains('\u{1b}') && !text.contains('\u{7}'), "{text:?}");
+    }
+
+    #[test]
+    fn a_report_survives_its_file() {
+        let text = crate::write(&sample()).unwrap();
+        assert_eq!(crate::read(&text).unwrap(), sample());
+        let newer = text.replace(SCHEMA, "seatcheck-report/2");
+        assert!(
+            crate::read(&newer)
+                .unwrap_err()
+                .to_string()
+                .contains("seatcheck-report/2")
+        );
+    }
 }

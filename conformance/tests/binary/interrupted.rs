@@ -79,3 +79,24 @@ fn even_a_kill_leaves_nothing() {
     wait_until(|| seatcheck.processes().is_empty());
     seatcheck.assert_nothing_left();
 }
+
+#[test]
+fn in_a_terminal_there_is_a_bar_and_ctrl_c_ends_it() {
+    let seatcheck = Seatcheck::new();
+    let command = seatcheck.command(["run", "--only", "promotion/*", "--", "sleep", "1000"]);
+    let mut session = rexpect::session::spawn_command(command, Some(60_000)).unwrap();
+    session.exp_string("scenarios").unwrap();
+    wait_until(|| {
+        seatcheck
+            .processes()
+            .iter()
+            .any(|command| command.starts_with("sleep"))
+    });
+    session.send_control('c').unwrap();
+    session.exp_string("interrupted: ending every seat").unwrap();
+    session.exp_string("the run was interrupted").unwrap();
+    session.exp_eof().unwrap();
+    drop(session);
+    wait_until(|| seatcheck.processes().is_empty());
+    seatcheck.assert_nothing_left();
+}
