@@ -58,7 +58,7 @@ impl Selection {
                 ));
             }
         }
-        let mut scenarios = self.library()?;
+        let mut scenarios = self.read_library()?;
         let all = scenarios.len();
         let declared = |scenario: &Scenario| scenario.needs.iter().all(|need| claims.has(*need));
         scenarios.retain(|scenario| {
@@ -102,7 +102,7 @@ impl Selection {
         })
     }
 
-    fn library(&self) -> anyhow::Result<Vec<Scenario>> {
+    fn read_library(&self) -> anyhow::Result<Vec<Scenario>> {
         if self.scenario.is_empty() {
             return Ok(Library::built_in()?.scenarios);
         }

@@ -152,6 +152,9 @@ impl Driver<'_> {
             ("LANG".to_owned(), "C.UTF-8".to_owned()),
             ("SHELL".to_owned(), "/bin/sh".to_owned()),
         ];
+        for name in ["USER", "LOGNAME"] {
+            variables.extend(std::env::var(name).map(|value| (name.to_owned(), value)));
+        }
         variables.extend(self.setup.environment.iter().cloned());
         variables.extend(
             launch

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use super::driver::Driver;
 use super::lanes::order;
 use crate::history::{Fact, Step};
+use crate::seat::processes;
 use crate::seat::supervisor::Order;
 
 /// How long the runner and its agent may take to end by themselves.
@@ -59,6 +60,9 @@ impl Driver<'_> {
             if !self.pump_in_hurry(limit).await {
                 break;
             }
+        }
+        if self.fault.is_some() {
+            processes::kill_marked(&self.room.home());
         }
         if let Some(mut running) = self.running.take()
             && tokio::time::timeout_at(limit, running.supervisor.wait())

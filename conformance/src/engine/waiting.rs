@@ -48,7 +48,10 @@ impl Driver<'_> {
                 return true;
             }
             if cut_short.is_none() {
-                if self.observed.runner_ended() {
+                if self.fault.is_some() {
+                    cut_short = Some("the kit itself failed".to_owned());
+                    deadline = Instant::now();
+                } else if self.observed.runner_ended() {
                     cut_short = Some("the runner had ended".to_owned());
                     deadline = deadline.min(Instant::now() + AFTER_THE_END);
                 } else if self.no_agent_anywhere() {

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 
+use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 
 /// A process, as far as the system says.
@@ -40,6 +43,44 @@ pub(crate) fn descendants(root: u32) -> Vec<ProcessInfo> {
         }
     }
     found
+}
+
+/// Kills every process that was started with `mark` in its environment, until none is left: what remains to be done for
+/// a seat whose supervisor was killed. A process that cleared its environment is not found this way.
+pub(crate) fn kill_marked(mark: &Path) {
+    /// A seat that forks faster than this is not ended by it.
+    const ROUNDS: usize = 100;
+    for _ in 0..ROUNDS {
+        let marked = marked(mark);
+        if marked.is_empty() {
+            return;
+        }
+        for pid in marked {
+            // It may have ended meanwhile.
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        }
+    }
+}
+
+fn marked(mark: &Path) -> Vec<Pid> {
+    let mark = mark.as_os_str().as_bytes();
+    let holds = |path: PathBuf| {
+        fs::read(path).is_ok_and(|text| text.windows(mark.len()).any(|window| window == mark))
+    };
+    fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| {
+            let pid = entry
+                .file_name()
+                .to_str()?
+                .parse::<i32>()
+                .ok()
+                .and_then(Pid::from_raw)?;
+            holds(entry.path().join("environ")).then_some(pid)
+        })
+        .collect()
 }
 
 /// Parent, facts, and whether it is dead already.

@@ -47,6 +47,26 @@ fn a_program_that_is_silent() {
 }
 
 #[test]
+fn a_program_that_kills_its_supervisor() {
+    let seatcheck = Seatcheck::new();
+    let script = "kill -KILL $PPID; exec sleep 1000";
+    let done = seatcheck.run([
+        "run",
+        "--only",
+        "promotion/1-*",
+        "--format",
+        "json",
+        "--",
+        "/bin/sh",
+        "-c",
+        script,
+    ]);
+    assert_eq!(done.code, Some(3), "{}{}", done.stdout, done.stderr);
+    assert!(done.stdout.contains("supervisor was killed"), "{}", done.stdout);
+    seatcheck.assert_nothing_left();
+}
+
+#[test]
 fn a_shell_script_that_knows_nothing_of_the_contract() {
     let seatcheck = Seatcheck::new();
     let shell_runner = program("shell_runner.sh");
