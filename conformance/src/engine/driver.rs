@@ -24,6 +24,7 @@ use super::setup::Setup;
 use crate::history::{Fact, History, Reading, Step, TerminalSettings};
 use crate::scenario::{self, Scenario};
 use crate::seat::clock;
+use crate::seat::record_watch::RecordWatcher;
 use crate::seat::room::{Room, RunFolder};
 use crate::seat::terminal::Terminal;
 
@@ -50,6 +51,22 @@ pub(crate) enum Ending {
     Hurried(Hurry),
     /// The kit itself failed.
     Fault(String),
+}
+
+/// What all seats of a run share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) folder: RunFolder,
+    pub(super) records: Arc<RecordWatcher>,
+}
+
+impl Shared {
+    pub(super) fn new() -> io::Result<Self> {
+        Ok(Self {
+            folder: RunFolder::new()?,
+            records: Arc::new(RecordWatcher::new()?),
+        })
+    }
 }
 
 /// What stays the same over all launches of a seat.
@@ -120,6 +137,7 @@ pub(crate) struct Driver<'s> {
     /// Text stands in the runner's input that no Enter has followed.
     pub(super) block_is_open: bool,
     pub(super) ticker: tokio::time::Interval,
+    pub(super) records: Arc<RecordWatcher>,
     /// Whether any seat of this run has started an agent.
     pub(super) any_agent: Arc<AtomicBool>,
     /// Held until the first agent is there, or the runner has ended.
@@ -134,12 +152,12 @@ impl<'s> Driver<'s> {
     pub(crate) fn new(
         scenario: &'s Scenario,
         setup: &'s Setup,
-        run_folder: &RunFolder,
+        shared: &Shared,
         hurry: watch::Receiver<Option<Hurry>>,
         any_agent: Arc<AtomicBool>,
         beginning: Option<OwnedSemaphorePermit>,
     ) -> io::Result<Self> {
-        let room = Room::new(run_folder)?;
+        let room = Room::new(&shared.folder)?;
         let blueprint =
             fake_openrig::launch::Launch::new(room.openrig_home(), "dev-builder@rig", &setup.name)
                 .map_err(io::Error::other)?;
@@ -183,6 +201,7 @@ impl<'s> Driver<'s> {
             blocks: 0,
             block_is_open: false,
             ticker,
+            records: shared.records.clone(),
             any_agent,
             beginning,
             fault: None,

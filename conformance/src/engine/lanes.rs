@@ -108,22 +108,16 @@ impl Tasks {
     }
 
     /// Tells every change of the launch record.
-    pub(crate) fn watch_record(&mut self, launch: u32, watch: RecordWatch, to: Sender) {
+    pub(crate) fn watch_record(&mut self, launch: u32, mut watch: RecordWatch, to: Sender) {
         self.tasks.spawn(async move {
-            while let Ok(changes) = watch.next().await {
-                let at = clock::now();
-                for change in changes {
-                    if to
-                        .send(Observation {
-                            at,
-                            launch: Some(launch),
-                            what: Seen::Record(change),
-                        })
-                        .await
-                        .is_err()
-                    {
-                        return;
-                    }
+            while let Some((at, fact)) = watch.next().await {
+                let observation = Observation {
+                    at,
+                    launch: Some(launch),
+                    what: Seen::Record(fact),
+                };
+                if to.send(observation).await.is_err() {
+                    return;
                 }
             }
         });

@@ -13,7 +13,6 @@ use super::observed::Observed;
 use crate::history::{Fact, Launched, RecordChange, RecordFact, Step};
 use crate::scenario::{EndpointTold, Launch, Resume};
 use crate::seat::clock;
-use crate::seat::record_watch::RecordWatch;
 use crate::seat::supervisor::{Order, Start};
 use crate::seat::terminal::Terminal;
 
@@ -33,7 +32,7 @@ impl Driver<'_> {
             if launch.stale_record {
                 self.leave_stale_record(&facts, path)?;
             }
-            tasks.watch_record(number, RecordWatch::new(path)?, self.sender.clone());
+            tasks.watch_record(number, self.records.watch(path)?, self.sender.clone());
         }
         self.room
             .write_shims(&self.setup.agent_names, &self.setup.seatcheck, number)?;

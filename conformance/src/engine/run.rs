@@ -9,11 +9,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::driver::{Driver, Ending, Hurry};
+use super::driver::{Driver, Ending, Hurry, Shared};
 use super::setup::Setup;
 use crate::history::History;
 use crate::scenario::Scenario;
-use crate::seat::room::RunFolder;
 
 /// One scenario that was run.
 #[derive(Debug, Clone)]
@@ -52,7 +51,7 @@ pub async fn run(
     mut interrupted: watch::Receiver<bool>,
     progress: mpsc::UnboundedSender<Progress>,
 ) -> Vec<SeatRun> {
-    let folder = Arc::new(RunFolder::new());
+    let shared = Arc::new(Shared::new());
     let (hurry_all, hurry) = watch::channel(None);
     let hurry_all = Arc::new(hurry_all);
     let on_interrupt = {
@@ -71,7 +70,7 @@ pub async fn run(
         let (setup, places, hurry, progress) =
             (setup.clone(), places.clone(), hurry.clone(), progress.clone());
         let (any_agent, hurry_all, beginnings) = (any_agent.clone(), hurry_all.clone(), beginnings.clone());
-        let folder = folder.clone();
+        let shared = shared.clone();
         seats.spawn(async move {
             // The semaphores are never closed.
             let _place = places.acquire().await;
@@ -85,7 +84,7 @@ pub async fn run(
                 index,
                 &scenario,
                 &setup,
-                &folder,
+                &shared,
                 hurry,
                 any_agent.clone(),
                 beginning,
@@ -118,7 +117,7 @@ async fn one(
     index: usize,
     scenario: &Scenario,
     setup: &Setup,
-    folder: &io::Result<RunFolder>,
+    shared: &io::Result<Shared>,
     hurry: watch::Receiver<Option<Hurry>>,
     any_agent: Arc<AtomicBool>,
     beginning: Option<OwnedSemaphorePermit>,
@@ -138,8 +137,8 @@ async fn one(
         return (run, false);
     }
     let mut no_agent = false;
-    let driver = match folder {
-        Ok(folder) => Driver::new(scenario, setup, folder, hurry, any_agent, beginning),
+    let driver = match shared {
+        Ok(shared) => Driver::new(scenario, setup, shared, hurry, any_agent, beginning),
         Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
     };
     match driver {

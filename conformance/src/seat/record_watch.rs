@@ -1,41 +1,94 @@
-//! Watches the launch record's file: every change as the kernel tells it, and what a reader finds right after.
+//! Watches launch records: every change as the kernel tells it, and what a reader finds right after.
+//!
+//! One inotify instance serves a whole run: a user may have no more than 128 of them, and 200 seats side by side.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 use rustix::fs::{FileType, Mode, OFlags};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
+use super::clock;
 use crate::history::{Bytes, RecordChange, RecordFact};
 
 /// No record needs more; what is longer is cut, and the history says so.
 const KEPT: usize = 1 << 20;
 
-/// A watch on one file's name.
+/// A change and when it was seen, in nanoseconds of `CLOCK_MONOTONIC`.
+pub(crate) type Seen = (u64, RecordFact);
+
+/// Watches the records of all seats of a run. Dropping it ends all watches.
 #[derive(Debug)]
-pub(crate) struct RecordWatch {
-    inotify: AsyncFd<OwnedFd>,
-    path: PathBuf,
-    name: OsString,
+pub(crate) struct RecordWatcher {
+    shared: Arc<Shared>,
+    _reader: JoinSet<()>,
 }
 
-impl RecordWatch {
-    /// Watches `path`, whose folder exists. Must be called within a tokio runtime.
+#[derive(Debug)]
+struct Shared {
+    inotify: AsyncFd<OwnedFd>,
+    watched: Mutex<HashMap<i32, Watched>>,
+}
+
+#[derive(Debug)]
+struct Watched {
+    path: PathBuf,
+    name: OsString,
+    to: mpsc::UnboundedSender<Seen>,
+}
+
+/// The watch on one file's name. Dropping it ends it.
+#[derive(Debug)]
+pub(crate) struct RecordWatch {
+    shared: Arc<Shared>,
+    descriptor: i32,
+    changes: mpsc::UnboundedReceiver<Seen>,
+}
+
+impl RecordWatcher {
+    /// A watcher without watches. Must be called within a tokio runtime.
     #[expect(
         deprecated,
         reason = "its successor is unsafe; an OwnedFd keeps its descriptor open, as that asks"
     )]
-    pub(crate) fn new(path: &Path) -> io::Result<Self> {
-        let folder = path.parent().unwrap_or(path);
+    pub(crate) fn new() -> io::Result<Self> {
         let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
-        inotify::add_watch(
-            &inotify,
+        let inotify = AsyncFd::with_interest(inotify, Interest::READABLE)?;
+        let shared = Arc::new(Shared {
+            inotify,
+            watched: Mutex::default(),
+        });
+        let mut reader = JoinSet::new();
+        reader.spawn({
+            let shared = shared.clone();
+            // It ends only when the kernel refuses, and then every watch is silent: its seats' records don't come.
+            async move { while shared.read().await.is_ok() {} }
+        });
+        Ok(Self {
+            shared,
+            _reader: reader,
+        })
+    }
+
+    /// Watches `path`, whose folder exists and in which nothing else is watched.
+    pub(crate) fn watch(&self, path: &Path) -> io::Result<RecordWatch> {
+        let folder = path.parent().unwrap_or(path);
+        let name = path.file_name().unwrap_or_default().to_owned();
+        let (to, changes) = mpsc::unbounded_channel();
+        // Held over both steps: a change must find its watch.
+        let mut watched = self.shared.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        let descriptor = inotify::add_watch(
+            &self.shared.inotify,
             folder,
             WatchFlags::CREATE
                 | WatchFlags::MODIFY
@@ -43,63 +96,92 @@ impl RecordWatch {
                 | WatchFlags::MOVED_FROM
                 | WatchFlags::DELETE,
         )?;
-        let name = path.file_name().unwrap_or_default().to_owned();
-        Ok(Self {
-            inotify: AsyncFd::with_interest(inotify, Interest::READABLE)?,
-            path: path.to_owned(),
-            name,
+        watched.insert(
+            descriptor,
+            Watched {
+                path: path.to_owned(),
+                name,
+                to,
+            },
+        );
+        drop(watched);
+        Ok(RecordWatch {
+            shared: self.shared.clone(),
+            descriptor,
+            changes,
         })
     }
+}
 
-    /// The changes since the last call, at least one. Changes to other names in the folder are not told.
-    pub(crate) async fn next(&self) -> io::Result<Vec<RecordFact>> {
-        loop {
-            let changes = self
-                .inotify
-                .async_io(Interest::READABLE, |fd| {
-                    let mut buffer = [MaybeUninit::uninit(); 4096];
-                    let mut reader = inotify::Reader::new(fd, &mut buffer);
-                    let mut changes = Vec::new();
-                    loop {
-                        let event = reader.next()?;
-                        let ours = event
-                            .file_name()
-                            .is_some_and(|name| name.to_bytes() == self.name.as_bytes());
-                        if ours && let Some(change) = change(event.events()) {
-                            changes.push(change);
-                        }
-                        if reader.is_buffer_empty() {
-                            return Ok(changes);
-                        }
+impl RecordWatch {
+    /// The next change of the file; changes of other names in its folder are not told. `None` when the watcher is gone.
+    pub(crate) async fn next(&mut self) -> Option<Seen> {
+        self.changes.recv().await
+    }
+}
+
+impl Drop for RecordWatch {
+    fn drop(&mut self) {
+        let mut watched = self.shared.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        watched.remove(&self.descriptor);
+        // The folder may be gone, and the kernel's watch with it.
+        let _ = inotify::remove_watch(&self.shared.inotify, self.descriptor);
+    }
+}
+
+impl Shared {
+    /// Reads what has happened, and tells it to those it concerns.
+    async fn read(&self) -> io::Result<()> {
+        let happened = self
+            .inotify
+            .async_io(Interest::READABLE, |fd| {
+                let mut buffer = [MaybeUninit::uninit(); 4096];
+                let mut reader = inotify::Reader::new(fd, &mut buffer);
+                let mut happened = Vec::new();
+                loop {
+                    let event = reader.next()?;
+                    if let (Some(name), Some(change)) = (event.file_name(), change(event.events())) {
+                        happened.push((event.wd(), name.to_bytes().to_vec(), change));
                     }
-                })
-                .await?;
-            if !changes.is_empty() {
-                return Ok(changes.into_iter().map(|change| self.look(change)).collect());
+                    if reader.is_buffer_empty() {
+                        return Ok(happened);
+                    }
+                }
+            })
+            .await?;
+        let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        for (descriptor, name, change) in happened {
+            if let Some(watched) = watched.get(&descriptor)
+                && watched.name.as_bytes() == name
+            {
+                let at = clock::now();
+                // Nobody listens any more when the seat is being stopped.
+                let _ = watched.to.send((at, look(&watched.path, change)));
             }
         }
+        Ok(())
     }
+}
 
-    fn look(&self, change: RecordChange) -> RecordFact {
-        if change == RecordChange::Removed {
-            return RecordFact {
-                change,
-                content: None,
-                note: None,
-            };
-        }
-        match read(&self.path) {
-            Ok((bytes, cut)) => RecordFact {
-                change,
-                content: Some(Bytes(bytes)),
-                note: cut.then(|| format!("longer than {KEPT} bytes; the rest is not kept")),
-            },
-            Err(error) => RecordFact {
-                change,
-                content: None,
-                note: Some(error.to_string()),
-            },
-        }
+fn look(path: &Path, change: RecordChange) -> RecordFact {
+    if change == RecordChange::Removed {
+        return RecordFact {
+            change,
+            content: None,
+            note: None,
+        };
+    }
+    match read(path) {
+        Ok((bytes, cut)) => RecordFact {
+            change,
+            content: Some(Bytes(bytes)),
+            note: cut.then(|| format!("longer than {KEPT} bytes; the rest is not kept")),
+        },
+        Err(error) => RecordFact {
+            change,
+            content: None,
+            note: Some(error.to_string()),
+        },
     }
 }
 
@@ -149,43 +231,55 @@ mod tests {
     async fn a_rename_is_told_from_a_write_in_place() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("record.json");
-        let watch = RecordWatch::new(&path).unwrap();
+        let watcher = RecordWatcher::new().unwrap();
+        let mut watch = watcher.watch(&path).unwrap();
 
         std::fs::write(folder.path().join("other"), "x").unwrap();
         std::fs::write(folder.path().join("new"), "{\"whole\":1}").unwrap();
         std::fs::rename(folder.path().join("new"), &path).unwrap();
-        let changes = watch.next().await.unwrap();
-        assert_eq!(changes.len(), 1);
-        assert_eq!(changes[0].change, RecordChange::MovedIn);
-        assert_eq!(changes[0].content, Some(Bytes::from("{\"whole\":1}")));
+        let (_, fact) = watch.next().await.unwrap();
+        assert_eq!(fact.change, RecordChange::MovedIn);
+        assert_eq!(fact.content, Some(Bytes::from("{\"whole\":1}")));
 
         std::fs::remove_file(&path).unwrap();
         std::fs::write(&path, "{}").unwrap();
-        let mut kinds = Vec::new();
-        while kinds.len() < 3 {
-            kinds.extend(watch.next().await.unwrap().into_iter().map(|fact| fact.change));
+        for expected in [
+            RecordChange::Removed,
+            RecordChange::Created,
+            RecordChange::Modified,
+        ] {
+            assert_eq!(watch.next().await.unwrap().1.change, expected);
         }
-        assert_eq!(
-            kinds,
-            [
-                RecordChange::Removed,
-                RecordChange::Created,
-                RecordChange::Modified
-            ]
-        );
+    }
+
+    #[tokio::test]
+    async fn many_seats_share_one_instance_and_hear_only_their_own() {
+        let watcher = RecordWatcher::new().unwrap();
+        let folders: Vec<_> = (0..200).map(|_| tempfile::tempdir().unwrap()).collect();
+        let path = |number: usize| folders[number].path().join("record.json");
+        let mut watches: Vec<_> = (0..200)
+            .map(|number| watcher.watch(&path(number)).unwrap())
+            .collect();
+        for number in 0..200 {
+            std::fs::write(path(number), number.to_string()).unwrap();
+        }
+        for (number, watch) in watches.iter_mut().enumerate() {
+            let (_, made) = watch.next().await.unwrap();
+            assert_eq!(made.change, RecordChange::Created);
+            let (_, filled) = watch.next().await.unwrap();
+            assert_eq!(filled.content, Some(Bytes::from(number.to_string().as_str())));
+        }
     }
 
     #[tokio::test]
     async fn what_is_no_plain_file_is_not_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("record.json");
-        let watch = RecordWatch::new(&path).unwrap();
+        let watcher = RecordWatcher::new().unwrap();
+        let mut watch = watcher.watch(&path).unwrap();
         rustix::fs::mkfifoat(rustix::fs::CWD, &path, Mode::RUSR | Mode::WUSR).unwrap();
-        let changes = watch.next().await.unwrap();
-        assert_eq!(changes[0].content, None);
-        assert!(
-            changes[0].note.as_ref().unwrap().contains("no plain file"),
-            "{changes:?}"
-        );
+        let (_, fact) = watch.next().await.unwrap();
+        assert_eq!(fact.content, None);
+        assert!(fact.note.as_ref().unwrap().contains("no plain file"), "{fact:?}");
     }
 }

@@ -3,7 +3,7 @@
 //! the seat by itself: nothing outlives seatcheck, however that ended.
 
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::os::fd::AsFd as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -114,7 +114,40 @@ struct Seat {
     empty_told: bool,
 }
 
+/// Supervises until the end is ordered. Where the engine is gone, which may first be noticed when something can't be told
+/// to it, the seat is ended and the run's folder removed.
 async fn supervise(folder: &Path, socket: &Path, launch: u32, on_terminal: bool) -> io::Result<()> {
+    let served = serve(socket, launch, on_terminal).await;
+    let engine_gone = match &served {
+        Ok(served) => *served == Served::EngineGone,
+        Err(error) => matches!(
+            error.kind(),
+            ErrorKind::BrokenPipe
+                | ErrorKind::ConnectionReset
+                | ErrorKind::ConnectionRefused
+                | ErrorKind::NotFound
+        ),
+    };
+    if engine_gone || served.is_err() {
+        kill_all().await;
+    }
+    if engine_gone {
+        remove(folder);
+        return Ok(());
+    }
+    served.map(|_| ())
+}
+
+/// How the supervisor's service ended.
+#[derive(Debug, PartialEq, Eq)]
+enum Served {
+    /// The end was ordered and is done.
+    Ordered,
+    /// The engine is gone.
+    EngineGone,
+}
+
+async fn serve(socket: &Path, launch: u32, on_terminal: bool) -> io::Result<Served> {
     // Handled, not ignored: an ignored signal would stay ignored in the runner.
     let mut hangup = signal(SignalKind::hangup())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -136,14 +169,12 @@ async fn supervise(folder: &Path, socket: &Path, launch: u32, on_terminal: bool)
             line = orders.next_line() => match line?.as_deref().map(serde_json::from_str::<Order>) {
                 Some(Ok(Order::Start(start))) => seat.start(&start).await?,
                 Some(Ok(Order::Signal(number))) => seat.signal(number),
-                Some(Ok(Order::End)) => return seat.end().await,
-                Some(Err(error)) => return Err(io::Error::other(error)),
-                None => {
-                    // The engine is gone.
-                    kill_all().await;
-                    remove(folder);
-                    return Ok(());
+                Some(Ok(Order::End)) => {
+                    seat.end().await?;
+                    return Ok(Served::Ordered);
                 }
+                Some(Err(error)) => return Err(io::Error::other(error)),
+                None => return Ok(Served::EngineGone),
             },
             _ = child.recv() => seat.reap().await?,
             // The kernel tells the session's leader alone; the leader passes it on, as a shell does.

@@ -60,7 +60,7 @@ pub(super) fn requested_shown(views: &Views<'_>) -> Finding {
                         || cited(launch, &[order, cancel.event]),
                         |answer| vec![order, cancel.event, answer.event],
                     );
-                    if machine_was_late(views, order.at, until, CROSSING) {
+                    if machine_was_late(views, order.at, until, until.saturating_sub(order.at)) {
                         tally.inconclusive(said, &events);
                     } else {
                         tally.broken(said, &events);

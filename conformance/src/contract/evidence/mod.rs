@@ -36,12 +36,16 @@ fn prompt_mirrored(views: &Views<'_>) -> Finding {
             let submitted = prompt.exchange.request.event;
             let text = String::from_utf8_lossy(block.text);
             let wanted = wanted(&text);
-            if wanted.is_empty() {
+            if wanted.iter().all(ShownText::is_empty) {
                 continue;
             }
             let end = free_until(launch);
             let until = submitted.at.saturating_add(DUE).min(end);
-            if let Some(shown) = wanted.first_shown(launch, mirror_counts_from(launch, block), until) {
+            let from = mirror_counts_from(launch, block);
+            if let Some(shown) = wanted
+                .iter()
+                .find_map(|wanted| wanted.first_shown(launch, from, until))
+            {
                 tally.held(
                     format!("the pane showed {}", quoted(&text)),
                     &[block.sent, submitted, shown],
@@ -67,16 +71,21 @@ fn prompt_mirrored(views: &Views<'_>) -> Finding {
     tally.finding()
 }
 
-/// Of a long message the beginning is enough: as much as `rig send --verify` looks for.
-fn wanted(text: &str) -> ShownText {
+/// What of a message must be seen: all of a short one. Of a long one the beginning is enough, as much as
+/// `rig send --verify` looks for, or the end: a pane that shows a full screen may have room for no more.
+fn wanted(text: &str) -> Vec<ShownText> {
     const LONG: usize = 200;
     const ENOUGH: usize = 40;
-    let limit = if ShownText::length(text) > LONG {
-        ENOUGH
+    /// More than a pane of few rows can be expected to hold beside everything else.
+    const MANY_ROWS: usize = 10;
+    if ShownText::length(text) > LONG || text.lines().count() > MANY_ROWS {
+        vec![
+            ShownText::first_of(text, ENOUGH),
+            ShownText::last_of(text, ENOUGH),
+        ]
     } else {
-        LONG
-    };
-    ShownText::first_of(text, limit)
+        vec![ShownText::first_of(text, LONG)]
+    }
 }
 
 /// Prompts that hold the text of a typed message, each with its message.
@@ -181,6 +190,16 @@ mod tests {
             MIRRORED,
             &HistoryBuilder::ready().prompt_text_only("first").watch_seconds(9),
         );
+    }
+
+    #[test]
+    fn of_many_rows_the_first_or_the_last_are_enough() {
+        let rows: Vec<String> = (1..=60).map(|row| format!("row {row}")).collect();
+        let text = rows.join("\n");
+        let tail = rows[45..].join("\r\n");
+        assert_held(MIRRORED, &submitted(&text).shows(&tail).watch_seconds(5));
+        let middle = rows[20..40].join("\r\n");
+        assert_broken(MIRRORED, &submitted(&text).shows(&middle).watch_seconds(5));
     }
 
     #[test]

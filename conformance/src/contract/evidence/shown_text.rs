@@ -30,6 +30,22 @@ impl ShownText {
         Self { pieces }
     }
 
+    /// The last `limit` characters of `text`, not counting blanks.
+    pub(in crate::contract) fn last_of(text: &str, limit: usize) -> Self {
+        let mut left = limit;
+        let mut pieces = Vec::new();
+        for run in without_escapes(text).rsplit(cannot_be_shown) {
+            let run = squeezed(run);
+            let length = run.chars().count();
+            let piece: String = run.chars().skip(length.saturating_sub(left)).collect();
+            left -= piece.chars().count();
+            if !piece.is_empty() {
+                pieces.insert(0, piece);
+            }
+        }
+        Self { pieces }
+    }
+
     /// How long it is, not counting blanks and what can't be shown.
     pub(in crate::contract) fn length(text: &str) -> usize {
         let shown = |character: &char| !character.is_whitespace() && !cannot_be_shown(*character);

@@ -207,6 +207,14 @@ pub(super) fn whole_file(views: &Views<'_>) -> Finding {
             let Some(raw) = version.raw.filter(|_| !was_cut(version)) else {
                 continue;
             };
+            // The name was there before the bytes were: that this reader met none but whole ones was luck.
+            if version.change == RecordChange::Modified {
+                tally.broken(
+                    "the record was written in place, where a reader can find it empty or half",
+                    &[version.event],
+                );
+                continue;
+            }
             if serde_json::from_slice::<Value>(raw).is_ok() {
                 let how = if version.change == RecordChange::MovedIn {
                     "moved in whole"

@@ -72,9 +72,7 @@ fn other_version() -> HistoryBuilder {
 
 /// What conformant runners may look like beside the ordinary one.
 fn conformant() -> Vec<HistoryBuilder> {
-    let in_place = opened()
-        .raw_record(RecordChange::Created, &whole())
-        .raw_record(RecordChange::Modified, &whole());
+    let linked = opened().raw_record(RecordChange::Created, &whole());
     let crashed = HistoryBuilder::ready()
         .prompt("work")
         .agent_ended()
@@ -109,7 +107,7 @@ fn conformant() -> Vec<HistoryBuilder> {
             .prompt("work")
             .end_turn("end_turn")
             .post("Stop", "idle"),
-        in_place,
+        linked,
         crashed.clone(),
         crashed.fact(exit.clone()),
         faulty,
