@@ -163,6 +163,38 @@ fn losing_the_agent() -> HistoryBuilder {
         .watch_seconds(20)
 }
 
+/// Told by port, it beats; the agent answers and leaves at once, and a beat and the turn's Stop are still on their way.
+fn left_after_the_answer() -> HistoryBuilder {
+    let opened = HistoryBuilder::empty()
+        .launch(|facts| facts.endpoint_told = "port".into())
+        .terminal_ready()
+        .agent_started()
+        .opened()
+        .record("conv-1");
+    let turn = beat(opened).prompt("work").after_ms(400).end_turn("end_turn");
+    let left = turn.fact(Fact::Wire(Wire::Ending {
+        agent: 1,
+        code: Some(0),
+        signal: None,
+    }));
+    beat(beat(left.agent_ended()))
+        .post("Stop", "dsh_exited")
+        .watch_seconds(9)
+}
+
+/// The agent closes its output and works on, as far as anybody can tell; then it is ended for that.
+fn closing_its_output() -> HistoryBuilder {
+    HistoryBuilder::ready()
+        .prompt("work")
+        .after_ms(400)
+        .fact(Fact::Wire(Wire::StdoutClosed { agent: 1 }))
+        .shows("the agent can't be heard any more")
+        .after_ms(5_000)
+        .agent_ended()
+        .post("Stop", "dsh_exited")
+        .watch_seconds(9)
+}
+
 /// Hung posts are given up and forgotten.
 fn forgetting_in_a_hang() -> HistoryBuilder {
     HistoryBuilder::ready()
@@ -343,6 +375,8 @@ fn all() -> Vec<(&'static str, History)> {
         ("refusing", refusing()),
         ("failing", failing()),
         ("losing the agent", losing_the_agent()),
+        ("left after the answer", left_after_the_answer()),
+        ("closing its output", closing_its_output()),
         ("forgetting in a hang", forgetting_in_a_hang()),
         ("catching up", catching_up()),
         ("repeating", repeating()),

@@ -4,7 +4,7 @@
 //! spoken to. A conformant runner may end on its own, after its agent's exit for instance.
 
 use crate::history::views::LaunchView;
-use crate::history::{Event, Fact, Step, Wire};
+use crate::history::{Event, Fact, Pane, Process, Step, Wire};
 
 /// When nothing more may be demanded in this launch: the stop began, or the runner had ended before.
 pub(super) fn free_until(launch: &LaunchView<'_>) -> u64 {
@@ -35,6 +35,36 @@ pub(super) fn agent_lost<'h>(launch: &LaunchView<'h>, number: u32) -> Option<&'h
             Wire::Ending { agent, .. } | Wire::AgentEnded { agent } | Wire::StdoutClosed { agent },
         ) => *agent == number,
         _ => false,
+    })
+}
+
+/// The event of the agent's own end, if it came before the stop: not the runner's doing, as far as can be seen.
+pub(super) fn ended_on_its_own<'h>(launch: &LaunchView<'h>, agent: u32) -> Option<&'h Event> {
+    let end = launch.end_of_free_run();
+    let mut ending = None;
+    for event in launch.events.iter().copied().take_while(|event| event.at <= end) {
+        match &event.fact {
+            Fact::Process(Process::RunnerExited { .. }) => break,
+            Fact::Wire(Wire::EndOfInput { agent: other }) if *other == agent => break,
+            Fact::Wire(Wire::Ending { agent: other, .. }) if *other == agent => ending = Some(event),
+            Fact::Wire(Wire::AgentEnded { agent: other }) if *other == agent => return Some(event),
+            _ => {}
+        }
+    }
+    // The scripted end is followed by the process's own in no time; the history may have stopped in between.
+    ending
+}
+
+/// Whether the runner may have read the end of its input, and ended for that: a pipe has one, and Ctrl-D may be one.
+pub(super) fn input_may_have_ended(launch: &LaunchView<'_>) -> bool {
+    launch.facts.transport == "pipe" || was_put_in(launch, 0x04, u64::MAX)
+}
+
+/// Whether that byte was written to the seat by then.
+pub(super) fn was_put_in(launch: &LaunchView<'_>, byte: u8, until: u64) -> bool {
+    launch.events.iter().any(|event| {
+        event.at <= until
+            && matches!(&event.fact, Fact::Pane(Pane::Input { bytes }) if bytes.0.contains(&byte))
     })
 }
 

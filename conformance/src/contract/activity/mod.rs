@@ -5,7 +5,11 @@ mod addressee;
 mod blocking;
 mod body;
 mod chatter;
+mod departure;
 mod early_stop;
+mod endpoint;
+mod exit;
+mod false_exit;
 mod liveness;
 mod occurred_at;
 mod order;
@@ -58,6 +62,27 @@ pub(crate) const CLAUSES: Group = &[
         basis: "§4",
         text: "occurredAt is RFC 3339 in UTC, never goes backwards, and is within 5 s of the fact",
         judge: occurred_at::occurred_at,
+    },
+    Clause {
+        id: "activity.endpoint-url",
+        level: Must,
+        basis: "§4",
+        text: "OPENRIG_URL is used, with and without a slash at its end",
+        judge: endpoint::url,
+    },
+    Clause {
+        id: "activity.endpoint-port",
+        level: Must,
+        basis: "§4",
+        text: "else OPENRIG_PORT is used, with OPENRIG_HOST or 127.0.0.1",
+        judge: endpoint::port,
+    },
+    Clause {
+        id: "activity.endpoint-file",
+        level: Must,
+        basis: "§4",
+        text: "else activity-endpoint.json is used",
+        judge: endpoint::file,
     },
     Clause {
         id: "activity.never-blocks-agent",
@@ -129,6 +154,28 @@ pub(crate) const CLAUSES: Group = &[
         basis: "§4",
         text: "a runner that states livenessSeconds on one idle Stop states it on all",
         judge: liveness::every_idle,
+    },
+    Clause {
+        id: "activity.exit-posted",
+        level: Must,
+        basis: "§4",
+        text: "when the agent's process ends, idle or in a turn, whatever its code or signal, Stop/<preset name>_exited is posted, \
+               once",
+        judge: exit::exit_posted,
+    },
+    Clause {
+        id: "activity.exit-not-idle",
+        level: Must,
+        basis: "list",
+        text: "no plain idle Stop is posted for the agent's exit, nor after it",
+        judge: exit::exit_not_idle,
+    },
+    Clause {
+        id: "activity.no-false-exit",
+        level: Must,
+        basis: "§4",
+        text: "no exit is posted while the agent's process lives, its output closed for instance",
+        judge: false_exit::no_false_exit,
     },
     Clause {
         id: "activity.agent-chatter",

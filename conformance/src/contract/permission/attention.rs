@@ -3,8 +3,8 @@
 use super::super::endpoint_faults::posts_are_due;
 use super::super::finding::{Finding, Tally};
 use super::super::grace::{CROSSING, DUE, machine_was_late};
-use super::super::watch::{cited, free_after};
-use super::requests::{ended_on_its_own, input_may_have_ended, ordinary, turn_of};
+use super::super::watch::{cited, ended_on_its_own, free_after, input_may_have_ended};
+use super::requests::{ordinary, turn_of};
 use crate::history::views::{Ending, LaunchView, Post, PostKind, Prompt, Views, milliseconds};
 use crate::history::{Event, Fact, Step};
 

@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::super::finding::{Finding, Tally};
 use super::super::grace::{CROSSING, DUE, machine_was_late};
-use super::super::watch::cited;
+use super::super::watch::{cited, was_put_in};
 use super::requests::{
-    answer, is_answerable, is_response, judge_silence, quit_unasked, told, was_put_in, wrote_raw_before,
+    answer, is_answerable, is_response, judge_silence, quit_unasked, told, wrote_raw_before,
 };
 use crate::history::views::{Exchange, LaunchView, Message, Prompt, Shape, Views, milliseconds};
 use crate::history::{Event, Fact, Wire};

@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::super::finding::Tally;
 use super::super::grace::{DUE, machine_was_late};
-use super::super::watch::{cited, free_until};
+use super::super::watch::{cited, ended_on_its_own, free_until, input_may_have_ended, was_put_in};
 use crate::history::views::{Exchange, LaunchView, Message, Prompt, Shape, Views, milliseconds};
-use crate::history::{Event, Fact, Pane, Process, Step, Wire};
+use crate::history::{Event, Fact, Step, Wire};
 
 /// Permission requests that every runner must refuse: well-formed, for a session it knows. One without options is
 /// well-formed too, but a runner may call it an error (permission.odd-requests).
@@ -203,36 +203,6 @@ fn answerable_until(launch: &LaunchView<'_>, asked: &Exchange<'_>) -> u64 {
             }
     });
     cut.map_or(u64::MAX, |event| event.at).min(free_until(launch))
-}
-
-/// The event of the agent's own end, if it came before the stop: not the runner's doing, as far as can be seen.
-pub(super) fn ended_on_its_own<'h>(launch: &LaunchView<'h>, agent: u32) -> Option<&'h Event> {
-    let end = launch.end_of_free_run();
-    let mut ending = None;
-    for event in launch.events.iter().copied().take_while(|event| event.at <= end) {
-        match &event.fact {
-            Fact::Process(Process::RunnerExited { .. }) => break,
-            Fact::Wire(Wire::EndOfInput { agent: other }) if *other == agent => break,
-            Fact::Wire(Wire::Ending { agent: other, .. }) if *other == agent => ending = Some(event),
-            Fact::Wire(Wire::AgentEnded { agent: other }) if *other == agent => return Some(event),
-            _ => {}
-        }
-    }
-    // The scripted end is followed by the process's own in no time; the history may have stopped in between.
-    ending
-}
-
-/// Whether the runner may have read the end of its input, and ended for that: a pipe has one, and Ctrl-D may be one.
-pub(super) fn input_may_have_ended(launch: &LaunchView<'_>) -> bool {
-    launch.facts.transport == "pipe" || was_put_in(launch, 0x04, u64::MAX)
-}
-
-/// Whether that byte was written to the seat by then.
-pub(super) fn was_put_in(launch: &LaunchView<'_>, byte: u8, until: u64) -> bool {
-    launch.events.iter().any(|event| {
-        event.at <= until
-            && matches!(&event.fact, Fact::Pane(Pane::Input { bytes }) if bytes.0.contains(&byte))
-    })
 }
 
 /// The runner's exit after `after`, if nothing in the history gives it a reason: no stop, no end of its input, no
