@@ -4,7 +4,7 @@
 //! their own.
 
 use crate::contract::finding::Tally;
-use crate::contract::grace::{DUE, machine_was_late};
+use crate::contract::grace::{CROSSING, DUE, machine_was_late};
 use crate::contract::permission::{is_answerable, quit_unasked};
 use crate::contract::watch::{agent_lost, cited, free_after, free_until, possible_orders};
 use crate::history::Event;
@@ -30,10 +30,16 @@ pub(super) enum Aftermath<'h> {
 }
 
 pub(super) fn aftermath<'h>(launch: &LaunchView<'h>, agent: u32, cause: &Event) -> Aftermath<'h> {
+    let quit = quit_unasked(launch, cause.at).filter(|quit| is_to_blame(launch, cause, quit));
+    // While a runner is ending, another part of it may still answer what came right behind the cause.
+    let at_once = quit.filter(|quit| quit.at.saturating_sub(cause.at) < CROSSING);
+    if let Some(quit) = at_once {
+        return Aftermath::Ended(quit);
+    }
     if let Some((heard, sign)) = sign_of_hearing(launch, agent, cause) {
         return Aftermath::WentOn { heard, sign };
     }
-    if let Some(quit) = quit_unasked(launch, cause.at).filter(|quit| is_to_blame(launch, cause, quit)) {
+    if let Some(quit) = quit {
         return Aftermath::Ended(quit);
     }
     let silent = unanswered_request(launch, agent, cause).or_else(|| unsent_message(launch, agent, cause));

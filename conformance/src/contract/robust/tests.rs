@@ -68,6 +68,8 @@ fn assert_borne(clause: &str, disturbed: &HistoryBuilder) {
         &refused(asks(disturbed.clone(), 40, 0), 40).watch_seconds(1),
     );
     assert_broken(clause, &runner_ends(disturbed.clone()));
+    // A part of it still answers while it ends.
+    assert_broken(clause, &runner_ends(refused(asks(disturbed.clone(), 40, 0), 40)));
     assert_broken(clause, &fell_silent(disturbed.clone()));
     assert_broken(clause, &asks(disturbed.clone(), 40, 0).watch_seconds(20));
     // A seat that is stopped, an agent that dies, an order to cancel, and what was never asked for decide nothing.
