@@ -69,13 +69,26 @@ async fn step(agent: &Arc<Agent>, context: &Context, action: &Action) -> Result<
         Action::Notify { method, params } => {
             output.line(compose::notification(method, params.as_ref())).await
         }
-        Action::Request(request) => ask(agent, request).await,
+        Action::Request(request) if request.same_id => {
+            let id = context
+                .request
+                .as_deref()
+                .and_then(|id| serde_json::from_str(id.get()).ok())
+                .ok_or(Trouble::NoRequest("same_id"))?;
+            ask(agent, request, id).await;
+        }
+        Action::Request(request) => {
+            let id = request.id.clone().unwrap_or_else(|| agent.next_request_id());
+            ask(agent, request, id).await;
+        }
         Action::Permission(permission) => {
             let session = permission
                 .session
                 .clone()
                 .map_or_else(|| session("permission"), Ok)?;
-            ask(agent, &permission_request(permission, session)).await;
+            let request = permission_request(permission, session);
+            let id = request.id.clone().unwrap_or_else(|| agent.next_request_id());
+            ask(agent, &request, id).await;
         }
         Action::ToolCall { id, title, status } => {
             let status = status.as_deref().unwrap_or("pending");
@@ -178,16 +191,29 @@ async fn gate(agent: &Agent, name: &str) {
     report(GateState::Passed);
 }
 
-async fn ask(agent: &Agent, request: &Request) {
-    let id = request.id.clone().unwrap_or_else(|| agent.next_request_id());
+async fn ask(agent: &Agent, request: &Request, id: Value) {
     agent.arrivals.asked(&id);
+    let params = match request.filler {
+        Some(bytes) => {
+            off_the_reader().await;
+            Some(filled(request.params.as_ref(), bytes))
+        }
+        None => request.params.clone(),
+    };
     agent
         .output
-        .line(compose::request(&id, &request.method, request.params.as_ref()))
+        .line(compose::request(&id, &request.method, params.as_ref()))
         .await;
     if request.wait {
         agent.arrivals.answer(&id).await;
     }
+}
+
+/// The parameters, with a member `filler` of so many bytes beside what they hold.
+fn filled(params: Option<&Value>, bytes: usize) -> Value {
+    let mut members = params.and_then(Value::as_object).cloned().unwrap_or_default();
+    members.insert("filler".into(), "x".repeat(bytes).into());
+    members.into()
 }
 
 fn permission_request(permission: &Permission, session: String) -> Request {
@@ -223,6 +249,8 @@ fn permission_request(permission: &Permission, session: String) -> Request {
         method: "session/request_permission".into(),
         params: Some(params.into()),
         id: permission.id.clone(),
+        same_id: false,
+        filler: None,
         wait: permission.wait,
     }
 }

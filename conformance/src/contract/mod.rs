@@ -20,6 +20,7 @@ mod input;
 mod permission;
 mod quote;
 mod resume;
+mod robust;
 mod watch;
 
 pub use clause::{Basis, Clause, Group, Level};
@@ -38,6 +39,7 @@ pub fn clauses() -> impl Iterator<Item = &'static Clause> {
         permission::CLAUSES,
         resume::CLAUSES,
         evidence::CLAUSES,
+        robust::CLAUSES,
     ]
     .into_iter()
     .flatten()

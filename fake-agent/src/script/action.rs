@@ -149,6 +149,12 @@ pub struct Request {
         deserialize_with = "present"
     )]
     pub id: Option<Value>,
+    /// Takes the id of the runner's request that is being answered, instead.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub same_id: bool,
+    /// Adds a member `filler` of this many bytes to the parameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filler: Option<usize>,
     /// Whether the next action waits for the answer.
     #[serde(default = "yes")]
     pub wait: bool,

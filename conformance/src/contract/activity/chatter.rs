@@ -28,7 +28,7 @@ pub(super) fn agent_chatter(views: &Views<'_>) -> Finding {
 }
 
 /// `session/update`s after the conversation was open, with no prompt in flight.
-fn updates_outside_turns<'v, 'h>(launch: &'v LaunchView<'h>) -> Vec<&'v Message<'h>> {
+pub(in crate::contract) fn updates_outside_turns<'v, 'h>(launch: &'v LaunchView<'h>) -> Vec<&'v Message<'h>> {
     let Some((_, opened)) = launch.conversation() else {
         return Vec::new();
     };
@@ -81,7 +81,7 @@ fn judge_update<'h>(
 
 /// What was posted after the Stop of the turn before. The turn itself may still be on its way to the endpoint, so only
 /// what follows its Stop can be the update's doing; before the first turn, one Stop may say that the seat is ready.
-fn told_after_stop<'v, 'h>(
+pub(in crate::contract) fn told_after_stop<'v, 'h>(
     launch: &'v LaunchView<'h>,
     turns: &[Turn<'v, 'h>],
     from: u64,
@@ -110,7 +110,7 @@ fn is_boundary(post: &Post<'_>) -> bool {
 }
 
 /// Until when what is posted may be the update's doing: the next prompt or anything typed has doings of its own.
-fn quiet_until(launch: &LaunchView<'_>, from: u64) -> u64 {
+pub(in crate::contract) fn quiet_until(launch: &LaunchView<'_>, from: u64) -> u64 {
     let next_prompt = launch
         .prompts
         .iter()

@@ -18,6 +18,9 @@ mod timestamp;
 mod turn_end;
 mod turns;
 
+pub(super) use chatter::{quiet_until, told_after_stop, updates_outside_turns};
+pub(super) use turns::{Turn, turns};
+
 use super::clause::{Clause, Group, Level::*};
 
 pub(crate) const CLAUSES: Group = &[

@@ -10,17 +10,20 @@ use crate::contract::watch::agent_lost;
 use crate::history::views::{LaunchView, Post, PostKind, Prompt, Views};
 
 /// A prompt and the posts that speak of it.
-pub(super) struct Turn<'v, 'h> {
-    pub(super) prompt: &'v Prompt<'h>,
-    pub(super) accepted: &'v Post<'h>,
+pub(in crate::contract) struct Turn<'v, 'h> {
+    pub(in crate::contract) prompt: &'v Prompt<'h>,
+    pub(in crate::contract) accepted: &'v Post<'h>,
     /// What was posted after accepted and before the next accepted.
-    pub(super) posts: Vec<&'v Post<'h>>,
+    pub(in crate::contract) posts: Vec<&'v Post<'h>>,
     /// The next prompt's accepted.
-    pub(super) next_accepted: Option<&'v Post<'h>>,
+    pub(in crate::contract) next_accepted: Option<&'v Post<'h>>,
 }
 
 /// The launch's turns with their posts, or `None` if the posts can't be attributed.
-pub(super) fn turns<'v, 'h>(views: &Views<'h>, launch: &'v LaunchView<'h>) -> Option<Vec<Turn<'v, 'h>>> {
+pub(in crate::contract) fn turns<'v, 'h>(
+    views: &Views<'h>,
+    launch: &'v LaunchView<'h>,
+) -> Option<Vec<Turn<'v, 'h>>> {
     if !posts_are_all_seen(views, launch) {
         return None;
     }
@@ -49,7 +52,7 @@ pub(super) fn turns<'v, 'h>(views: &Views<'h>, launch: &'v LaunchView<'h>) -> Op
 
 /// The posts in the order of their sequence, which is the order of the facts (reading 1); in the order of arrival
 /// where sequences can't be relied on.
-pub(super) fn in_order_sent<'v, 'h>(launch: &'v LaunchView<'h>) -> Vec<&'v Post<'h>> {
+pub(in crate::contract) fn in_order_sent<'v, 'h>(launch: &'v LaunchView<'h>) -> Vec<&'v Post<'h>> {
     let mut posts: Vec<&Post<'h>> = launch.posts.iter().filter(|post| post.at_the_hook).collect();
     let mut sequences: Vec<Option<u64>> = posts.iter().map(|post| post.sequence()).collect();
     sequences.sort_unstable();
@@ -85,7 +88,7 @@ fn follows(launch: &LaunchView<'_>, accepted: &Post<'_>, index: usize) -> bool {
 
 impl<'v, 'h> Turn<'v, 'h> {
     /// The posts of this turn that are Stops, but not exits.
-    pub(super) fn stops(&self) -> impl Iterator<Item = &'v Post<'h>> {
+    pub(in crate::contract) fn stops(&self) -> impl Iterator<Item = &'v Post<'h>> {
         self.posts
             .iter()
             .copied()
@@ -93,7 +96,7 @@ impl<'v, 'h> Turn<'v, 'h> {
     }
 
     /// Whether another prompt was in flight beside this one; then an answer or a Stop can't be told from the other's.
-    pub(super) fn overlaps(&self, launch: &LaunchView<'_>) -> bool {
+    pub(in crate::contract) fn overlaps(&self, launch: &LaunchView<'_>) -> bool {
         launch.prompts.iter().any(|other| {
             other.number != self.prompt.number
                 && (other.in_flight_at(self.prompt.at()) || self.prompt.in_flight_at(other.at()))
@@ -101,7 +104,7 @@ impl<'v, 'h> Turn<'v, 'h> {
     }
 
     /// Whether attention may be held in this turn: permission was asked for around it, or a Notification posted.
-    pub(super) fn may_hold_attention(&self, launch: &LaunchView<'_>) -> bool {
+    pub(in crate::contract) fn may_hold_attention(&self, launch: &LaunchView<'_>) -> bool {
         let from = self.prompt.at().saturating_sub(CROSSING);
         let until = self
             .prompt
@@ -118,7 +121,7 @@ impl<'v, 'h> Turn<'v, 'h> {
     }
 
     /// Whether the agent was lost before `at`: then its turn ended in a way of its own.
-    pub(super) fn is_lost_before(&self, launch: &LaunchView<'_>, at: u64) -> bool {
+    pub(in crate::contract) fn is_lost_before(&self, launch: &LaunchView<'_>, at: u64) -> bool {
         agent_lost(launch, self.prompt.exchange.request.agent).is_some_and(|lost| lost.at <= at)
     }
 }

@@ -8,6 +8,8 @@ mod shown;
 #[cfg(test)]
 mod tests;
 
+pub(super) use requests::{is_answerable, quit_unasked};
+
 use super::clause::{Clause, Group, Level::*};
 
 pub(crate) const CLAUSES: Group = &[

@@ -96,7 +96,7 @@ fn knows(launch: &LaunchView<'_>, request: &Message<'_>, session: &str) -> bool 
 }
 
 /// Whether an answer could be told from all others: the id is a whole number or text, and the agent used it once.
-pub(super) fn is_answerable(launch: &LaunchView<'_>, asked: &Exchange<'_>) -> bool {
+pub(in crate::contract) fn is_answerable(launch: &LaunchView<'_>, asked: &Exchange<'_>) -> bool {
     let request = &asked.request;
     let proper = request
         .id()
@@ -207,7 +207,7 @@ fn answerable_until(launch: &LaunchView<'_>, asked: &Exchange<'_>) -> u64 {
 
 /// The runner's exit after `after`, if nothing in the history gives it a reason: no stop, no end of its input, no
 /// Ctrl-C, and its agent was there and listening.
-pub(super) fn quit_unasked<'h>(launch: &LaunchView<'h>, after: u64) -> Option<&'h Event> {
+pub(in crate::contract) fn quit_unasked<'h>(launch: &LaunchView<'h>, after: u64) -> Option<&'h Event> {
     let exit = launch
         .runner_exit()
         .filter(|exit| exit.at >= after && exit.at <= launch.end_of_free_run())?;
