@@ -31,9 +31,10 @@ pub(super) fn departures<'h>(launch: &LaunchView<'h>) -> Vec<Departure<'h>> {
             let was_heard = !matches!(began.fact, Fact::Wire(Wire::StdoutClosed { .. }));
             // A runner may not have come to the open's answer yet, unless it has acted on it.
             let acted = launch.prompts.iter().any(|prompt| prompt.at() < began.at)
-                || launch.records.iter().any(|record| {
-                    record.event.at < began.at && record.is_of(&launch.facts.attempt)
-                });
+                || launch
+                    .records
+                    .iter()
+                    .any(|record| record.event.at < began.at && record.is_of(&launch.facts.attempt));
             let open_was_heard = acted || began.at >= opened.at.saturating_add(CROSSING);
             (was_heard && open_was_heard).then_some(Departure { began, ended })
         })

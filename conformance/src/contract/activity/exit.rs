@@ -244,8 +244,11 @@ mod tests {
     fn no_exit_is_due_of_a_failed_opening_a_stop_an_outage_or_a_closed_input() {
         let opening = HistoryBuilder::launched().initialized(json!({}));
         assert_not_exercised(POSTED, &left(opening).watch_seconds(9));
-        let right_after = HistoryBuilder::ready().agent_ended();
+        let right_after = HistoryBuilder::launched().opened().agent_ended();
         assert_not_exercised(POSTED, &right_after.watch_seconds(9));
+        // A record says that the open was heard.
+        let after_the_record = HistoryBuilder::ready().agent_ended();
+        assert_broken(POSTED, &after_the_record.watch_seconds(9));
         let stopped = HistoryBuilder::ready().prompt("work").stopping().agent_ended();
         assert_not_exercised(POSTED, &stopped.after_ms(9_000));
         assert_not_exercised(POSTED, &in_a_turn().endpoint("refuse").watch_seconds(9));
