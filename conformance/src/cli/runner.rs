@@ -35,7 +35,7 @@ pub(super) struct RunnerOptions {
     /// A variable of this environment that the seat gets too.
     #[arg(long, value_name = "NAME")]
     env: Vec<String>,
-    /// How long anything awaited may take.
+    /// How long anything awaited may take. Below 5s, what does not come can't be called missing, only unproven.
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = duration)]
     patience: Duration,
     /// The runner's command; `{agent}` in it stands for the path of the agent.

@@ -55,7 +55,8 @@ pub(crate) enum Seen {
 /// Where observations go. Bounded: a seat that floods waits for the engine, not the engine's memory for it.
 pub(crate) type Sender = mpsc::Sender<Observation>;
 
-const WAITING: usize = 256;
+/// How many observations may wait.
+pub(crate) const WAITING: usize = 256;
 
 pub(crate) fn channel() -> (Sender, mpsc::Receiver<Observation>) {
     mpsc::channel(WAITING)

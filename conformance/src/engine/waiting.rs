@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::driver::Driver;
-use super::lanes::Observation;
+use super::lanes::{Observation, WAITING};
 use crate::history::{Fact, Step};
 use crate::scenario::Condition;
 use crate::seat::clock;
@@ -104,6 +104,11 @@ impl Driver<'_> {
 
     /// The same, whether or not everything is to end.
     pub(super) async fn pump_in_hurry(&mut self, deadline: Instant) -> bool {
+        // A seat that never stops talking must not put the deadline off.
+        if Instant::now() >= deadline {
+            self.take_waiting();
+            return false;
+        }
         let now = clock::now();
         let reading_change = self
             .reading
@@ -129,10 +134,12 @@ impl Driver<'_> {
         true
     }
 
-    /// Takes in what has come already.
+    /// Takes in what has come already, and no more than can have been waiting.
     pub(super) fn take_waiting(&mut self) {
-        while let Ok(observation) = self.observations.try_recv() {
-            // Only an agent's arrival has something to be waited for, and that is sent by a task of its own.
+        for _ in 0..WAITING {
+            let Ok(observation) = self.observations.try_recv() else {
+                return;
+            };
             self.take_now(observation);
         }
     }

@@ -25,8 +25,6 @@ use super::starter::NOT_STARTED;
 pub(crate) enum Order {
     /// Start the runner. The first order.
     Start(Box<Start>),
-    /// Send the runner's process group this signal.
-    Signal(i32),
     /// Report what is left, kill it, and end.
     End,
 }
@@ -168,7 +166,6 @@ async fn serve(socket: &Path, launch: u32, on_terminal: bool) -> io::Result<Serv
         tokio::select! {
             line = orders.next_line() => match line?.as_deref().map(serde_json::from_str::<Order>) {
                 Some(Ok(Order::Start(start))) => seat.start(&start).await?,
-                Some(Ok(Order::Signal(number))) => seat.signal(number),
                 Some(Ok(Order::End)) => {
                     seat.end().await?;
                     return Ok(Served::Ordered);
@@ -179,8 +176,8 @@ async fn serve(socket: &Path, launch: u32, on_terminal: bool) -> io::Result<Serv
             _ = child.recv() => seat.reap().await?,
             // The kernel tells the session's leader alone; the leader passes it on, as a shell does.
             _ = hangup.recv() => {
-                seat.signal(Signal::HUP.as_raw());
-                seat.signal(Signal::CONT.as_raw());
+                seat.signal(Signal::HUP);
+                seat.signal(Signal::CONT);
             }
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
@@ -222,8 +219,8 @@ impl Seat {
         }
     }
 
-    fn signal(&self, number: i32) {
-        if let (Some(runner), Some(signal)) = (self.runner, Signal::from_named_raw(number)) {
+    fn signal(&self, signal: Signal) {
+        if let Some(runner) = self.runner {
             // It may be gone already; the engine learns that from its exit.
             let _ = rustix::process::kill_process_group(runner, signal);
         }

@@ -47,6 +47,29 @@ fn a_program_that_is_silent() {
 }
 
 #[test]
+fn a_program_that_never_stops_talking() {
+    let seatcheck = Seatcheck::new();
+    let done = seatcheck.run([
+        "run",
+        "--only",
+        "promotion/1-*",
+        "--patience",
+        "4s",
+        "--format",
+        "json",
+        "--",
+        "yes",
+    ]);
+    seatcheck.assert_nothing_left();
+    assert_ne!(done.code, Some(0), "{}", done.stderr);
+    assert!(
+        done.stdout.contains("no agent had been started"),
+        "{}",
+        done.stdout
+    );
+}
+
+#[test]
 fn a_program_that_kills_its_supervisor() {
     let seatcheck = Seatcheck::new();
     let script = "kill -KILL $PPID; exec sleep 1000";

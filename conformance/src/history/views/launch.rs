@@ -179,20 +179,6 @@ impl<'h> LaunchView<'h> {
         pane::first_shown(&self.events, self.facts.size, text, from, until)
     }
 
-    /// Faults of the endpoint in force at `at`, in the scenario's word; `healthy` when none.
-    #[must_use]
-    pub fn endpoint_at(&self, at: u64) -> &'h str {
-        self.events
-            .iter()
-            .take_while(|event| event.at <= at)
-            .filter_map(|event| match &event.fact {
-                Fact::Step(Step::Endpoint { fault }) => Some(fault.as_str()),
-                _ => None,
-            })
-            .last()
-            .unwrap_or("healthy")
-    }
-
     /// Whether posts could be lost unseen at any time of this launch: nothing listened, or connections were reset.
     #[must_use]
     pub fn posts_may_be_lost(&self) -> bool {
