@@ -8,8 +8,6 @@ use std::path::Path;
 use std::process::exit;
 use std::sync::Arc;
 
-use rustix::process::{Pid, getpgrp, getsid};
-
 use crate::agent::Agent;
 use crate::control::{Bytes, Fact, Hello, Order};
 use crate::reporter::Reporter;
@@ -50,7 +48,7 @@ pub(crate) fn connect(path: &Path) -> io::Result<(Arc<Reporter>, Orders)> {
 /// Sends the first report.
 pub(crate) fn say_hello(reporter: &Reporter, label: Option<String>, arguments: Vec<OsString>) {
     let bytes = |text: OsString| Bytes::from(text.into_vec());
-    let id = |pid: Pid| pid.as_raw_nonzero().get().unsigned_abs();
+    let (process_group, session) = group_and_session();
     reporter.report(|| {
         Fact::Hello(Box::new(Hello {
             pid: std::process::id(),
@@ -60,11 +58,23 @@ pub(crate) fn say_hello(reporter: &Reporter, label: Option<String>, arguments: V
                 .map(|(name, value)| (name.to_string_lossy().into_owned(), bytes(value)))
                 .collect(),
             directory: bytes(std::env::current_dir().unwrap_or_default().into()),
-            process_group: id(getpgrp()),
-            // It fails only for another process.
-            session: getsid(None).map_or(0, id),
+            process_group,
+            session,
         }))
     });
+}
+
+/// This process's group and session; 0 stands for one whose leader is outside this process's namespace, as where a
+/// container runs a command.
+fn group_and_session() -> (u32, u32) {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name stands in brackets and may hold anything, brackets too; after it come state, parent, group, session.
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+    let mut numbers = fields
+        .split_ascii_whitespace()
+        .skip(2)
+        .map(|field| field.parse().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
 impl Orders {

@@ -4,10 +4,10 @@ use std::os::unix::process::ExitStatusExt as _;
 
 use fake_agent::control::{Fact, GateState};
 use fake_agent::script::{Exit, SignalName};
-use rustix::process::{Pid, Signal, getpgid, getsid, kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::support::Engine;
+use crate::support::{Engine, group_and_session};
 
 /// An agent that ends at its first prompt.
 fn ended(exit: Value, script: Value) -> (Engine, std::process::ExitStatus) {
@@ -145,11 +145,9 @@ fn children_live_in_the_session_asked_for_and_outlive_it() {
         };
         assert_eq!(told, own_session);
         let child = Pid::from_raw(pid.try_into().unwrap()).unwrap();
-        assert_eq!(getsid(Some(child)).unwrap() == child, own_session);
-        assert_eq!(
-            getpgid(Some(child)) == getpgid(Some(engine.runner.pid())),
-            !own_session
-        );
+        let (group, session) = group_and_session(child);
+        assert_eq!(session == pid, own_session);
+        assert_eq!(group == group_and_session(engine.runner.pid()).0, !own_session);
         engine.runner.kill(Signal::KILL);
         // It holds none of the agent's streams, or this would wait for it.
         engine.runner.end();

@@ -3,10 +3,9 @@
 use std::process::Stdio;
 
 use fake_agent::control::{Fact, GateState};
-use rustix::process::{getpgid, getsid};
 use serde_json::json;
 
-use crate::support::Engine;
+use crate::support::{Engine, group_and_session};
 
 fn position(reports: &[fake_agent::control::Report], wanted: impl Fn(&Fact) -> bool) -> usize {
     reports
@@ -29,8 +28,7 @@ fn hello_tells_how_it_was_started() {
     let pid = engine.runner.pid();
     let number = |pid: rustix::process::Pid| pid.as_raw_nonzero().get().unsigned_abs();
     assert_eq!(hello.pid, number(pid));
-    assert_eq!(hello.process_group, number(getpgid(Some(pid)).unwrap()));
-    assert_eq!(hello.session, number(getsid(Some(pid)).unwrap()));
+    assert_eq!((hello.process_group, hello.session), group_and_session(pid));
     assert_eq!(hello.label.as_deref(), Some("dsh"));
     let arguments: Vec<&str> = hello
         .arguments

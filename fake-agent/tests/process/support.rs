@@ -266,3 +266,12 @@ fn next(lines: &Receiver<Vec<u8>>) -> Option<Vec<u8>> {
         Err(RecvTimeoutError::Timeout) => panic!("nothing came for {PATIENCE:?}"),
     }
 }
+
+/// The group and the session of a process, as /proc shows them; 0 for one that leads from outside this namespace, which
+/// `getsid` of a debug build can't say.
+pub(crate) fn group_and_session(pid: Pid) -> (u32, u32) {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap();
+    let (_, fields) = stat.rsplit_once(')').unwrap();
+    let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
+    (fields[2].parse().unwrap(), fields[3].parse().unwrap())
+}
