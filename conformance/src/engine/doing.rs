@@ -163,6 +163,18 @@ impl Driver<'_> {
         Ok(())
     }
 
+    pub(super) fn resize(&mut self, size: (u16, u16)) -> io::Result<()> {
+        self.record(Fact::Step(Step::Resized { size }));
+        match self
+            .running
+            .as_ref()
+            .and_then(|running| running.terminal.as_ref())
+        {
+            Some(terminal) => terminal.resize(size),
+            None => Ok(()),
+        }
+    }
+
     pub(super) fn set_endpoint(&mut self, fault: EndpointFault) -> io::Result<()> {
         self.record(Fact::Step(Step::Endpoint {
             fault: fault.to_string(),

@@ -17,7 +17,7 @@ use tokio::process::Child;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 
 use super::doing::pending_text;
-use super::lanes::{Observation, Sender, Tasks, Written, channel};
+use super::lanes::{Observation, Sender, Tasks, Written, channel, order};
 use super::observed::Observed;
 use super::recorder::Recorder;
 use super::setup::Setup;
@@ -26,6 +26,7 @@ use crate::scenario::{self, Scenario};
 use crate::seat::clock;
 use crate::seat::record_watch::RecordWatcher;
 use crate::seat::room::{Room, RunFolder};
+use crate::seat::supervisor::Order;
 use crate::seat::terminal::Terminal;
 
 /// How often the engine looks at how late it is itself.
@@ -85,11 +86,20 @@ pub(super) struct Running {
     pub(super) orders: Option<OwnedWriteHalf>,
     pub(super) started: bool,
     pub(super) empty: bool,
+    /// The supervisor will not pass a hang-up on.
+    pub(super) keeps_hangup: bool,
     pub(super) ended: bool,
     pub(super) tasks: Tasks,
 }
 
 impl Running {
+    /// Sends an order to the supervisor. One that was killed has no use for it, and its lane says that it is gone.
+    pub(super) async fn order(&mut self, what: &Order) {
+        if let Some(orders) = &mut self.orders {
+            let _ = order(orders, what).await;
+        }
+    }
+
     /// Closes the terminal's master side, with the tasks that hold it.
     pub(super) fn hang_up(&mut self) {
         self.terminal = None;
@@ -277,7 +287,9 @@ impl<'s> Driver<'s> {
                     }
                     self.tell_reading();
                 }
+                scenario::Step::Resize(size) => self.resize((size.rows, size.columns))?,
                 scenario::Step::Stop => self.stop().await?,
+                scenario::Step::StopBy(how) => self.stop_by(*how).await?,
             }
             if let Some(hurry) = *self.hurry.borrow() {
                 return Ok(Ending::Hurried(hurry));

@@ -180,6 +180,7 @@ impl Running {
             orders: None,
             started: false,
             empty: false,
+            keeps_hangup: false,
             ended: false,
             tasks,
         }

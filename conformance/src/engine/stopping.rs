@@ -6,8 +6,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::driver::Driver;
-use super::lanes::order;
 use crate::history::{Fact, Step};
+use crate::scenario::StopBy;
 use crate::seat::processes;
 use crate::seat::supervisor::Order;
 
@@ -29,6 +29,47 @@ impl Driver<'_> {
         if let Some(running) = &mut self.running {
             running.hang_up();
         }
+        self.see_it_end(began).await
+    }
+
+    /// Stops it in another way, and waits the same.
+    pub(super) async fn stop_by(&mut self, how: StopBy) -> io::Result<()> {
+        if self.running.is_none() {
+            return Ok(());
+        }
+        if how == StopBy::EndOfInput {
+            self.keep_hangup().await;
+        }
+        self.record(Fact::Step(Step::Stopping {
+            how: how.as_str().into(),
+        }));
+        let began = Instant::now();
+        if let Some(running) = &mut self.running {
+            match how {
+                StopBy::HangupSignal => running.order(&Order::HangUp).await,
+                StopBy::Terminate => running.order(&Order::Terminate).await,
+                StopBy::EndOfInput => running.hang_up(),
+            }
+        }
+        self.see_it_end(began).await
+    }
+
+    /// Sees to it that the supervisor will not pass a hang-up on.
+    async fn keep_hangup(&mut self) {
+        if let Some(running) = &mut self.running {
+            running.order(&Order::KeepHangup).await;
+        }
+        let limit = Instant::now() + self.setup.patience;
+        while self
+            .running
+            .as_ref()
+            .is_some_and(|running| !running.keeps_hangup && !running.ended)
+            && self.pump(limit).await
+        {}
+    }
+
+    /// Waits until nothing of the seat is left, and kills what does not end.
+    async fn see_it_end(&mut self, began: Instant) -> io::Result<()> {
         let patience = if self.hurried() { Duration::ZERO } else { STOP };
         while self
             .running
@@ -50,11 +91,8 @@ impl Driver<'_> {
 
     async fn end_supervisor(&mut self) -> io::Result<()> {
         let limit = Instant::now() + KILL;
-        if let Some(running) = &mut self.running
-            && let Some(orders) = &mut running.orders
-        {
-            // It may have been killed; then its lane says that it is gone.
-            let _ = order(orders, &Order::End).await;
+        if let Some(running) = &mut self.running {
+            running.order(&Order::End).await;
         }
         while self.running.as_ref().is_some_and(|running| !running.ended) {
             if !self.pump_in_hurry(limit).await {

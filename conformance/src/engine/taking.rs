@@ -97,6 +97,10 @@ impl Driver<'_> {
                 running.empty = true;
                 return;
             }
+            SupervisorFact::KeepsHangup => {
+                running.keeps_hangup = true;
+                return;
+            }
             SupervisorFact::Survivor(process) => Process::Survivor {
                 pid: process.pid,
                 process_group: process.process_group,

@@ -149,6 +149,11 @@ pub enum Step {
     },
     /// The operator cleared the seat's attention.
     ClearedAttention,
+    /// The terminal was given another size.
+    Resized {
+        /// Rows and columns.
+        size: (u16, u16),
+    },
     /// `rig send --verify` looked at the pane.
     Verified {
         /// The message it looked for.
@@ -158,7 +163,9 @@ pub enum Step {
     },
     /// The engine began to stop the seat: everything after it may be the stop's doing.
     Stopping {
-        /// `hangup`, `terminate`, …
+        /// `hangup`: the terminal was closed and SIGHUP sent, as when OpenRig kills the session. `hangup_signal`:
+        /// SIGHUP alone. `terminate`: SIGTERM alone. `end_of_input`: the terminal, or the pipe, was closed and no signal
+        /// sent.
         how: String,
     },
     /// The launch is over: nothing of the seat runs any more.

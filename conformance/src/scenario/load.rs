@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fake_agent::script::{Action, Delay, Script};
 use serde::Deserialize;
 
-use super::{Condition, Need, Scenario, Step};
+use super::{Condition, Need, Scenario, Step, Transport};
 use crate::contract;
 
 /// A scenario that can't be used, and where it says so.
@@ -37,6 +37,10 @@ struct File {
     #[serde(default)]
     patience: Option<Delay>,
     #[serde(default)]
+    transport: Option<Transport>,
+    #[serde(default)]
+    not_on: BTreeMap<Transport, String>,
+    #[serde(default)]
     agent: Script,
     #[serde(default)]
     agents: BTreeMap<String, Script>,
@@ -64,6 +68,8 @@ pub fn load(id: &str, file: &str, text: &str) -> Result<Scenario, ScenarioError>
         exercises: parsed.exercises,
         needs: parsed.needs,
         patience: parsed.patience,
+        transport: parsed.transport,
+        not_on: parsed.not_on,
         agent: parsed.agent,
         agents: parsed.agents,
         steps: parsed.steps,

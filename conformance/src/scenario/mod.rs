@@ -4,6 +4,7 @@ mod condition;
 mod library;
 mod load;
 mod step;
+mod transport;
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,8 @@ use serde::Deserialize;
 pub use condition::{Condition, SeatState};
 pub use library::{Library, LibraryError};
 pub use load::{ScenarioError, load};
-pub use step::{EndpointFault, EndpointTold, Launch, Pieces, Resume, Send, Step};
+pub use step::{EndpointFault, EndpointTold, Launch, Pieces, Resume, Send, Size, Step, StopBy};
+pub use transport::Transport;
 
 /// A scenario, checked: what it names exists.
 #[derive(Debug, Clone)]
@@ -32,6 +34,10 @@ pub struct Scenario {
     pub needs: Vec<Need>,
     /// What is awaited here may rightly take so long: the patience is never less.
     pub patience: Option<Delay>,
+    /// The only way to the seat by which it makes sense, whatever the run's is: `pipe` for what is about a missing terminal.
+    pub transport: Option<Transport>,
+    /// Ways to the seat by which it can't be done, each with its reason: its clauses are judged elsewhere.
+    pub not_on: BTreeMap<Transport, String>,
     /// The agent for launches that name none.
     pub agent: Script,
     /// Other agents, by name.

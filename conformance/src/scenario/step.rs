@@ -39,8 +39,12 @@ pub enum Step {
     Endpoint(EndpointFault),
     /// `rig seat clear-attention`.
     ClearAttention,
+    /// Gives the terminal another size, as when somebody drags a window's edge.
+    Resize(Size),
     /// Stops the seat as OpenRig does, by hanging up its terminal, and waits for everything to end.
     Stop,
+    /// Stops it in another way, and waits the same.
+    StopBy(StopBy),
 }
 
 /// How a seat is launched. All of it may be left out: `launch: {}`.
@@ -83,6 +87,40 @@ pub struct Pieces {
     pub text: String,
     /// Bytes in a piece; the runner mostly reads one piece at a time.
     pub bytes: usize,
+}
+
+/// The size of a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Size {
+    /// Lines.
+    pub rows: u16,
+    /// Characters in a line.
+    pub columns: u16,
+}
+
+/// How a seat is stopped where not by hanging up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopBy {
+    /// SIGHUP to the runner's process group, its terminal staying open.
+    HangupSignal,
+    /// SIGTERM to the runner, its terminal staying open.
+    Terminate,
+    /// The end of its input, and no signal.
+    EndOfInput,
+}
+
+impl StopBy {
+    /// The word for the history.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::HangupSignal => "hangup_signal",
+            Self::Terminate => "terminate",
+            Self::EndOfInput => "end_of_input",
+        }
+    }
 }
 
 /// A message.

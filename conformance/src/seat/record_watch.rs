@@ -37,11 +37,20 @@ pub(crate) struct RecordWatcher {
 #[derive(Debug)]
 struct Shared {
     inotify: AsyncFd<OwnedFd>,
-    watched: Mutex<HashMap<i32, Watched>>,
+    watched: Mutex<Watches>,
+}
+
+/// The kernel has one watch for a folder, however often it is asked: two launches of one seat, of which the first is
+/// only just ending, share it.
+#[derive(Debug, Default)]
+struct Watches {
+    by_descriptor: HashMap<i32, Vec<Watched>>,
+    newest: u64,
 }
 
 #[derive(Debug)]
 struct Watched {
+    number: u64,
     path: PathBuf,
     name: OsString,
     to: mpsc::UnboundedSender<Seen>,
@@ -52,6 +61,7 @@ struct Watched {
 pub(crate) struct RecordWatch {
     shared: Arc<Shared>,
     descriptor: i32,
+    number: u64,
     changes: mpsc::UnboundedReceiver<Seen>,
 }
 
@@ -80,7 +90,7 @@ impl RecordWatcher {
         })
     }
 
-    /// Watches `path`, whose folder exists and in which nothing else is watched.
+    /// Watches `path`, whose folder exists.
     pub(crate) fn watch(&self, path: &Path) -> io::Result<RecordWatch> {
         let folder = path.parent().unwrap_or(path);
         let name = path.file_name().unwrap_or_default().to_owned();
@@ -96,18 +106,23 @@ impl RecordWatcher {
                 | WatchFlags::MOVED_FROM
                 | WatchFlags::DELETE,
         )?;
-        watched.insert(
-            descriptor,
-            Watched {
+        watched.newest += 1;
+        let number = watched.newest;
+        watched
+            .by_descriptor
+            .entry(descriptor)
+            .or_default()
+            .push(Watched {
+                number,
                 path: path.to_owned(),
                 name,
                 to,
-            },
-        );
+            });
         drop(watched);
         Ok(RecordWatch {
             shared: self.shared.clone(),
             descriptor,
+            number,
             changes,
         })
     }
@@ -123,9 +138,15 @@ impl RecordWatch {
 impl Drop for RecordWatch {
     fn drop(&mut self) {
         let mut watched = self.shared.watched.lock().unwrap_or_else(PoisonError::into_inner);
-        watched.remove(&self.descriptor);
-        // The folder may be gone, and the kernel's watch with it.
-        let _ = inotify::remove_watch(&self.shared.inotify, self.descriptor);
+        let Some(here) = watched.by_descriptor.get_mut(&self.descriptor) else {
+            return;
+        };
+        here.retain(|watched| watched.number != self.number);
+        if here.is_empty() {
+            watched.by_descriptor.remove(&self.descriptor);
+            // The folder may be gone, and the kernel's watch with it.
+            let _ = inotify::remove_watch(&self.shared.inotify, self.descriptor);
+        }
     }
 }
 
@@ -151,9 +172,8 @@ impl Shared {
             .await?;
         let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         for (descriptor, name, change) in happened {
-            if let Some(watched) = watched.get(&descriptor)
-                && watched.name.as_bytes() == name
-            {
+            let here = watched.by_descriptor.get(&descriptor).into_iter().flatten();
+            for watched in here.filter(|watched| watched.name.as_bytes() == name) {
                 let at = clock::now();
                 // Nobody listens any more when the seat is being stopped.
                 let _ = watched.to.send((at, look(&watched.path, change)));
@@ -269,6 +289,18 @@ mod tests {
             let (_, filled) = watch.next().await.unwrap();
             assert_eq!(filled.content, Some(Bytes::from(number.to_string().as_str())));
         }
+    }
+
+    #[tokio::test]
+    async fn the_end_of_one_watch_leaves_a_newer_one_on_the_same_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("record.json");
+        let watcher = RecordWatcher::new().unwrap();
+        let old = watcher.watch(&path).unwrap();
+        let mut new = watcher.watch(&path).unwrap();
+        drop(old);
+        std::fs::write(&path, "{}").unwrap();
+        assert_eq!(new.next().await.unwrap().1.change, RecordChange::Created);
     }
 
     #[tokio::test]

@@ -25,6 +25,12 @@ use super::starter::NOT_STARTED;
 pub(crate) enum Order {
     /// Start the runner. The first order.
     Start(Box<Start>),
+    /// Send SIGHUP to the runner's process group.
+    HangUp,
+    /// Send SIGTERM to the runner.
+    Terminate,
+    /// Pass no hang-up on from now.
+    KeepHangup,
     /// Report what is left, kill it, and end.
     End,
 }
@@ -64,6 +70,8 @@ pub(crate) enum SupervisorFact {
     },
     /// No process of the seat is left.
     Empty,
+    /// A hang-up is passed on no more.
+    KeepsHangup,
     /// Left when the end was ordered, and killed.
     Survivor(ProcessInfo),
     /// Last of all.
@@ -110,6 +118,7 @@ struct Seat {
     runner_ended: bool,
     on_terminal: bool,
     empty_told: bool,
+    keeps_hangup: bool,
 }
 
 /// Supervises until the end is ordered. Where the engine is gone, which may first be noticed when something can't be told
@@ -160,12 +169,19 @@ async fn serve(socket: &Path, launch: u32, on_terminal: bool) -> io::Result<Serv
         runner_ended: false,
         on_terminal,
         empty_told: false,
+        keeps_hangup: false,
     };
     seat.tell(SupervisorFact::Supervising { launch }).await?;
     loop {
         tokio::select! {
             line = orders.next_line() => match line?.as_deref().map(serde_json::from_str::<Order>) {
                 Some(Ok(Order::Start(start))) => seat.start(&start).await?,
+                Some(Ok(Order::HangUp)) => seat.signal_group(Signal::HUP),
+                Some(Ok(Order::Terminate)) => seat.signal_runner(Signal::TERM),
+                Some(Ok(Order::KeepHangup)) => {
+                    seat.keeps_hangup = true;
+                    seat.tell(SupervisorFact::KeepsHangup).await?;
+                }
                 Some(Ok(Order::End)) => {
                     seat.end().await?;
                     return Ok(Served::Ordered);
@@ -175,10 +191,10 @@ async fn serve(socket: &Path, launch: u32, on_terminal: bool) -> io::Result<Serv
             },
             _ = child.recv() => seat.reap().await?,
             // The kernel tells the session's leader alone; the leader passes it on, as a shell does.
-            _ = hangup.recv() => {
-                seat.signal(Signal::HUP);
-                seat.signal(Signal::CONT);
-            }
+            _ = hangup.recv() => if !seat.keeps_hangup {
+                seat.signal_group(Signal::HUP);
+                seat.signal_group(Signal::CONT);
+            },
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }
@@ -219,10 +235,16 @@ impl Seat {
         }
     }
 
-    fn signal(&self, signal: Signal) {
+    fn signal_group(&self, signal: Signal) {
         if let Some(runner) = self.runner {
             // It may be gone already; the engine learns that from its exit.
             let _ = rustix::process::kill_process_group(runner, signal);
+        }
+    }
+
+    fn signal_runner(&self, signal: Signal) {
+        if let Some(runner) = self.runner {
+            let _ = rustix::process::kill_process(runner, signal);
         }
     }
 

@@ -33,13 +33,7 @@ impl Terminal {
         let master = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
         rustix::pty::grantpt(&master)?;
         rustix::pty::unlockpt(&master)?;
-        let size = Winsize {
-            ws_row: size.0,
-            ws_col: size.1,
-            ws_xpixel: 0,
-            ws_ypixel: 0,
-        };
-        rustix::termios::tcsetwinsize(&master, size)?;
+        rustix::termios::tcsetwinsize(&master, winsize(size))?;
         let name = rustix::pty::ptsname(&master, Vec::new())?;
         let slave = rustix::fs::open(
             &name,
@@ -54,6 +48,14 @@ impl Terminal {
             },
             slave,
         ))
+    }
+
+    /// Gives it another size (rows, columns); the kernel tells the foreground group.
+    pub(crate) fn resize(&self, size: (u16, u16)) -> io::Result<()> {
+        Ok(rustix::termios::tcsetwinsize(
+            self.master.get_ref(),
+            winsize(size),
+        )?)
     }
 
     /// The settings that the seat's programs gave it.
@@ -88,6 +90,15 @@ impl Terminal {
             bytes = &bytes[written..];
         }
         Ok(())
+    }
+}
+
+fn winsize(size: (u16, u16)) -> Winsize {
+    Winsize {
+        ws_row: size.0,
+        ws_col: size.1,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
     }
 }
 

@@ -38,6 +38,9 @@ fn of_step(step: &Step) -> String {
         Step::ClearedAttention => "attention cleared by the operator".into(),
         Step::Verified { block, found } => format!("message {block} in the pane: {found}"),
         Step::Stopping { how } => format!("stopping: {how}"),
+        Step::Resized {
+            size: (rows, columns),
+        } => format!("gave the terminal {rows} rows and {columns} columns"),
         Step::Stopped { took_ms } => format!("stopped after {took_ms} ms"),
     }
 }
