@@ -2,6 +2,7 @@
 
 mod doing;
 mod driver;
+mod idle_reports;
 mod lanes;
 mod launching;
 mod observed;
@@ -10,6 +11,7 @@ mod run;
 mod setup;
 mod stopping;
 mod taking;
+mod torn_token;
 mod waiting;
 
 pub use run::{Progress, SeatRun, run};

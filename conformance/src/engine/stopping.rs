@@ -14,6 +14,13 @@ use crate::seat::supervisor::Order;
 /// How long the runner and its agent may take to end by themselves.
 const STOP: Duration = Duration::from_secs(10);
 
+/// How long is waited for processes in sessions of their own once nobody is left who could end them: a signal may still
+/// be on its way to them.
+const ABANDONED: Duration = Duration::from_secs(1);
+
+/// How long the last bytes of a terminal that all have left may take.
+const LAST_BYTES: Duration = Duration::from_secs(1);
+
 /// How long the supervisor may take to kill what is left; then it is killed, and the kernel with it hangs up.
 const KILL: Duration = Duration::from_secs(10);
 
@@ -71,12 +78,17 @@ impl Driver<'_> {
     /// Waits until nothing of the seat is left, and kills what does not end.
     async fn see_it_end(&mut self, began: Instant) -> io::Result<()> {
         let patience = if self.hurried() { Duration::ZERO } else { STOP };
-        while self
-            .running
-            .as_ref()
-            .is_some_and(|running| !running.empty && !running.ended)
+        let mut deadline = began + patience;
+        let mut is_abandoned = false;
+        while let Some(running) = self.running.as_ref()
+            && !running.empty
+            && !running.ended
         {
-            if !self.pump(began + patience).await {
+            if running.is_abandoned() && self.agents.is_empty() && !is_abandoned {
+                is_abandoned = true;
+                deadline = deadline.min(Instant::now() + ABANDONED);
+            }
+            if !self.pump(deadline).await {
                 break;
             }
         }
@@ -96,6 +108,16 @@ impl Driver<'_> {
         }
         while self.running.as_ref().is_some_and(|running| !running.ended) {
             if !self.pump_in_hurry(limit).await {
+                break;
+            }
+        }
+        let last_bytes = limit.min(Instant::now() + LAST_BYTES);
+        while self
+            .running
+            .as_ref()
+            .is_some_and(|running| running.terminal.is_some() && !running.pane_closed)
+        {
+            if !self.pump_in_hurry(last_bytes).await {
                 break;
             }
         }

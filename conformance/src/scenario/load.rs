@@ -156,6 +156,7 @@ fn check(scenario: &Scenario) -> Result<(), Problem> {
             }
             Step::Release(gate) => gate_exists(&gates, gate)?,
             Step::Until(condition) => check_condition(condition, &gates)?,
+            Step::Linger(linger) => check_condition(&linger.until, &gates)?,
             _ => {}
         }
     }

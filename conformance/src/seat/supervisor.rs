@@ -70,6 +70,10 @@ pub(crate) enum SupervisorFact {
     },
     /// No process of the seat is left.
     Empty,
+    /// The runner has ended, and these processes of the seat are left.
+    Left {
+        pids: Vec<u32>,
+    },
     /// A hang-up is passed on no more.
     KeepsHangup,
     /// Left when the end was ordered, and killed.
@@ -252,7 +256,7 @@ impl Seat {
         loop {
             match rustix::process::wait(WaitOptions::NOHANG | WaitOptions::UNTRACED) {
                 Ok(Some((pid, status))) => self.changed(pid, status).await?,
-                Ok(None) => return Ok(()),
+                Ok(None) => return self.tell_left().await,
                 Err(rustix::io::Errno::CHILD) => {
                     if self.runner_ended && !self.empty_told {
                         self.empty_told = true;
@@ -264,6 +268,20 @@ impl Seat {
                 Err(error) => return Err(error.into()),
             }
         }
+    }
+
+    /// After the runner's end: who is left, unless they are too many to be worth a list.
+    async fn tell_left(&mut self) -> io::Result<()> {
+        const WORTH_TELLING: usize = 64;
+        if !self.runner_ended {
+            return Ok(());
+        }
+        let left = descendants(std::process::id());
+        if left.len() > WORTH_TELLING {
+            return Ok(());
+        }
+        let pids = left.iter().map(|process| process.pid).collect();
+        self.tell(SupervisorFact::Left { pids }).await
     }
 
     async fn changed(&mut self, pid: Pid, status: WaitStatus) -> io::Result<()> {
