@@ -22,6 +22,8 @@ mod quote;
 mod resume;
 mod robust;
 mod shutdown;
+#[cfg(test)]
+mod unrelated;
 mod watch;
 
 pub use clause::{Basis, Clause, Group, Level};
