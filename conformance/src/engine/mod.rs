@@ -7,6 +7,7 @@ mod launching;
 mod observed;
 mod recorder;
 mod run;
+mod sending;
 mod setup;
 mod stopping;
 mod taking;
