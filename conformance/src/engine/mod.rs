@@ -8,6 +8,7 @@ mod launching;
 mod observed;
 mod recorder;
 mod run;
+mod sending;
 mod setup;
 mod stopping;
 mod taking;

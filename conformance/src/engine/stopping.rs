@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::driver::Driver;
 use crate::history::{Fact, Step};
-use crate::scenario::StopBy;
+use crate::scenario::{StopBy, Transport};
 use crate::seat::processes;
 use crate::seat::supervisor::Order;
 
@@ -25,7 +25,7 @@ const LAST_BYTES: Duration = Duration::from_secs(1);
 const KILL: Duration = Duration::from_secs(10);
 
 impl Driver<'_> {
-    /// Hangs the terminal up as the end of a tmux session does, waits until nothing of the seat is left, and kills
+    /// Hangs the terminal up as the end of a tmux session does (a pipe is closed and SIGHUP sent), waits until nothing of the seat is left, and kills
     /// what does not end. A seat that is not running is stopped already.
     pub(super) async fn stop(&mut self) -> io::Result<()> {
         if self.running.is_none() {
@@ -34,7 +34,11 @@ impl Driver<'_> {
         self.record(Fact::Step(Step::Stopping { how: "hangup".into() }));
         let began = Instant::now();
         if let Some(running) = &mut self.running {
-            running.hang_up();
+            // Nobody hangs up where there is no terminal.
+            if self.transport == Transport::Pipe {
+                running.order(&Order::HangUp).await;
+            }
+            running.close();
         }
         self.see_it_end(began).await
     }
@@ -55,7 +59,7 @@ impl Driver<'_> {
             match how {
                 StopBy::HangupSignal => running.order(&Order::HangUp).await,
                 StopBy::Terminate => running.order(&Order::Terminate).await,
-                StopBy::EndOfInput => running.hang_up(),
+                StopBy::EndOfInput => running.close(),
             }
         }
         self.see_it_end(began).await

@@ -13,6 +13,7 @@ use super::lanes::{Observation, Seen};
 use super::observed::in_words;
 use crate::history::{Authorization, Bytes, Fact, Pane, PostEnd, PostFact, Process, Wire};
 use crate::seat::clock;
+use crate::seat::connection::Connection;
 use crate::seat::supervisor::SupervisorFact;
 
 impl Driver<'_> {
@@ -316,14 +317,12 @@ impl Driver<'_> {
     }
 
     pub(super) fn tell_settings(&mut self) {
-        let Some(terminal) = self
+        let settings = self
             .running
             .as_ref()
-            .and_then(|running| running.terminal.as_ref())
-        else {
-            return;
-        };
-        if let Ok(settings) = terminal.settings()
+            .and_then(|running| running.connection.as_ref())
+            .and_then(Connection::settings);
+        if let Some(settings) = settings
             && self.last_settings != Some(settings)
         {
             self.last_settings = Some(settings);

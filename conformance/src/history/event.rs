@@ -185,6 +185,8 @@ pub enum Delivery {
     Raw,
     /// Key by key.
     Typed,
+    /// As a line, without a terminal: each line is a message.
+    Line,
 }
 
 /// What OpenRig told the runner at a launch; the judge's measure for names, attempt and references.

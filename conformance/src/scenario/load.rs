@@ -143,6 +143,7 @@ fn check(scenario: &Scenario) -> Result<(), Problem> {
         });
     }
     for step in &scenario.steps {
+        check_transport(scenario, step)?;
         match step {
             Step::Launch(launch) => {
                 if let Some(name) = &launch.agent
@@ -161,6 +162,26 @@ fn check(scenario: &Scenario) -> Result<(), Problem> {
         }
     }
     Ok(())
+}
+
+/// A scenario that a transport can't do is fixed to another, or says why it is left out.
+fn check_transport(scenario: &Scenario, step: &Step) -> Result<(), Problem> {
+    let fixed = scenario.transport;
+    let hindrance = fixed.unwrap_or(Transport::Tmux).cannot(step);
+    match hindrance {
+        Some(hindrance) if fixed.is_some() => Err(Problem {
+            why: hindrance.why.into(),
+            word: hindrance.step.into(),
+        }),
+        Some(hindrance) if !scenario.not_on.contains_key(&Transport::Tmux) => Err(Problem {
+            why: format!(
+                "{}: say so under `not_on`, as {{tmux: {:?}}}",
+                hindrance.why, hindrance.why
+            ),
+            word: hindrance.step.into(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 fn check_condition(condition: &Condition, gates: &BTreeSet<String>) -> Result<(), Problem> {
@@ -269,5 +290,23 @@ steps:
         assert!(unknown_key.why.contains("because"), "{unknown_key}");
         let no_launch = error(&GOOD.replace("  - launch: {}\n", ""));
         assert!(no_launch.why.contains("launch"), "{no_launch}");
+    }
+
+    #[test]
+    fn what_a_transport_cannot_do_is_refused_or_excused() {
+        let pipe = error(&GOOD.replace("steps:", "transport: pipe\nsteps:"));
+        assert!(pipe.why.contains("use send_raw") && pipe.line == 13, "{pipe}");
+        let burst = GOOD.replace(
+            "  - release: answer",
+            "  - burst: [one, two]\n  - release: answer",
+        );
+        let unexcused = error(&burst);
+        assert!(
+            unexcused.why.contains("not_on") && unexcused.line == 17,
+            "{unexcused}"
+        );
+        let excused = burst.replace("steps:", "not_on: {tmux: one at a time}\nsteps:");
+        let scenario = load("test", "test.yaml", &excused).unwrap();
+        assert_eq!(scenario.not_on[&Transport::Tmux], "one at a time");
     }
 }

@@ -18,6 +18,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::clock;
 use super::processes::{ProcessInfo, descendants};
 use super::starter::NOT_STARTED;
+use crate::scenario::Transport;
 
 /// What the engine asks.
 #[derive(Debug, Serialize, Deserialize)]
@@ -83,7 +84,7 @@ pub(crate) enum SupervisorFact {
 }
 
 /// `arguments`: the run's folder, which is removed when the engine is gone without having said so; the socket's path;
-/// the launch's number; and `terminal` or `pipe`.
+/// the launch's number; and `pty` or `pipe`.
 pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let [folder, socket, launch, transport] = arguments.as_slice() else {
@@ -93,7 +94,7 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let launch = launch.to_string_lossy().parse().unwrap_or(0);
     let run = || -> io::Result<()> {
         rustix::process::setsid()?;
-        if transport == "terminal" {
+        if transport == Transport::Pty.as_str() {
             rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
         }
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
@@ -104,7 +105,7 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
                 Path::new(folder),
                 Path::new(socket),
                 launch,
-                transport == "terminal",
+                transport == Transport::Pty.as_str(),
             ))
     };
     match run() {
