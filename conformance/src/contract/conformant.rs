@@ -38,7 +38,8 @@ fn beating() -> HistoryBuilder {
     // A beat was on the wire when the next prompt went out.
     let crossing = beat(idle.block("next").prompt_text_only("next")).accepted();
     let ended = beat(crossing.shows("you ▸ next").after_ms(400).end_turn("end_turn"));
-    beat(ended.after_ms(500)).watch_seconds(5).agent_ended()
+    let beating = (0..4).fold(ended.after_ms(500), |idle, _| beat(idle).after_ms(1_200));
+    beating.stopping().agent_ended()
 }
 
 /// Knows neither turnId nor liveness, and has agents that chatter.

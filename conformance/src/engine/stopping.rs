@@ -119,7 +119,7 @@ impl Driver<'_> {
         while self
             .running
             .as_ref()
-            .is_some_and(|running| running.terminal.is_some() && !running.pane_closed)
+            .is_some_and(|running| running.connection.is_some() && !running.pane_closed)
         {
             if !self.pump_in_hurry(last_bytes).await {
                 break;
