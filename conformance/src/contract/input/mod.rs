@@ -8,6 +8,7 @@ mod leaving;
 mod mid_turn;
 mod origin;
 mod pasted_interrupt;
+mod piped;
 mod queue_report;
 mod reads;
 mod resize;
@@ -115,6 +116,20 @@ pub(crate) const CLAUSES: Group = &[
         basis: "read",
         text: "a bare Enter submits nothing",
         judge: edges::empty_enter,
+    },
+    Clause {
+        id: "input.no-tty-lines",
+        level: Must,
+        basis: "§5",
+        text: "without a terminal each line is a message",
+        judge: piped::no_tty_lines,
+    },
+    Clause {
+        id: "input.no-tty-plain",
+        level: Info,
+        basis: "read",
+        text: "without a terminal no escape codes are written",
+        judge: piped::no_tty_plain,
     },
     Clause {
         id: "input.terminal-restored",
