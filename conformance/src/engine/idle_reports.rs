@@ -125,7 +125,11 @@ mod tests {
         let start = Instant::now();
         let mut reports = IdleReports::default();
         idle(&mut reports, start, json!(1));
-        reports.take_at(start, &json!({"hookEvent": "UserPromptSubmit", "subtype": "accepted"}), "dsh");
+        reports.take_at(
+            start,
+            &json!({"hookEvent": "UserPromptSubmit", "subtype": "accepted"}),
+            "dsh",
+        );
         assert_eq!(reports.watch(start, LONGEST), Watch::Over);
         let later = start + Duration::from_secs(9);
         idle(&mut reports, later, json!(1));

@@ -182,11 +182,7 @@ impl Driver<'_> {
                 self.note_conversation(&line.0);
                 Wire::FromAgent { agent, line }
             }
-            control::Fact::Framed { lines, writes } => Wire::Framed {
-                agent,
-                lines,
-                writes,
-            },
+            control::Fact::Framed { lines, writes } => Wire::Framed { agent, lines, writes },
             control::Fact::RawSent { bytes: raw } => Wire::FromAgentRaw {
                 agent,
                 bytes: bytes(raw),

@@ -12,7 +12,9 @@ pub(super) fn replace(events: &mut [Event], token: &[u8]) {
     let mut launch = None;
     let mut matched = 0;
     for index in 0..events.len() {
-        let Some(bytes) = output(&events[index]) else { continue };
+        let Some(bytes) = output(&events[index]) else {
+            continue;
+        };
         if launch != Some(events[index].launch) {
             launch = Some(events[index].launch);
             matched = 0;
@@ -128,7 +130,10 @@ mod tests {
             replaced(&["s", "3", "c", "r", "e", "t", "!"]),
             [mark.as_str(), "", "", "", "", "", "!"]
         );
-        assert_eq!(replaced(&["s3cs3c", "rets3c", "ret"]), [format!("s3c{mark}"), mark, String::new()]);
+        assert_eq!(
+            replaced(&["s3cs3c", "rets3c", "ret"]),
+            [format!("s3c{mark}"), mark, String::new()]
+        );
         assert_eq!(replaced(&["s3c", "re"]), ["s3c", "re"]);
     }
 

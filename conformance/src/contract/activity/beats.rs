@@ -60,9 +60,8 @@ fn stretches<'v, 'h>(launch: &'v LaunchView<'h>) -> Vec<Stretch<'v, 'h>> {
     let mut posts = launch.posts.iter().peekable();
     for event in launch.events.iter().copied() {
         let post = posts.next_if(|post| post.started.sequence == event.sequence);
-        let stating = post.filter(|post| {
-            post.kind.is_non_exit_stop() && post.at_the_hook && liveness(post).is_some()
-        });
+        let stating =
+            post.filter(|post| post.kind.is_non_exit_stop() && post.at_the_hook && liveness(post).is_some());
         // One that is never answered may not have counted.
         let counts = stating.is_some_and(|post| post.end == Some(PostEnd::Answered { status: 200 }));
         match stating {
@@ -183,7 +182,10 @@ mod tests {
 
     /// A turn that ended with a stated liveness.
     fn idle(seconds: u64) -> HistoryBuilder {
-        stating(HistoryBuilder::ready().prompt("work").end_turn("end_turn"), seconds)
+        stating(
+            HistoryBuilder::ready().prompt("work").end_turn("end_turn"),
+            seconds,
+        )
     }
 
     fn assert_not_applicable(history: &HistoryBuilder) {

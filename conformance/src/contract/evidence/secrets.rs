@@ -63,7 +63,10 @@ mod tests {
     #[test]
     fn no_secrets() {
         assert_held(CLAUSE, &HistoryBuilder::ready().shows("ready"));
-        assert_broken(CLAUSE, &HistoryBuilder::ready().shows("posting with ‹hook token›"));
+        assert_broken(
+            CLAUSE,
+            &HistoryBuilder::ready().shows("posting with ‹hook token›"),
+        );
         let in_arguments = HistoryBuilder::ready().fact(Fact::Wire(Wire::AgentStarted {
             agent: 2,
             pid: 9,
@@ -72,12 +75,14 @@ mod tests {
         }));
         assert_broken(CLAUSE, &in_arguments);
         // In its environment it may be: that is the agent's own to read.
-        let in_environment = HistoryBuilder::ready().shows("ready").fact(Fact::Wire(Wire::AgentStarted {
-            agent: 2,
-            pid: 9,
-            arguments: vec!["dsh".into()],
-            environment: BTreeMap::from([("TOKEN".to_owned(), "‹hook token›".to_owned())]),
-        }));
+        let in_environment = HistoryBuilder::ready()
+            .shows("ready")
+            .fact(Fact::Wire(Wire::AgentStarted {
+                agent: 2,
+                pid: 9,
+                arguments: vec!["dsh".into()],
+                environment: BTreeMap::from([("TOKEN".to_owned(), "‹hook token›".to_owned())]),
+            }));
         assert_held(CLAUSE, &in_environment);
         assert_not_exercised(CLAUSE, &HistoryBuilder::ready());
         let untold = HistoryBuilder::empty()

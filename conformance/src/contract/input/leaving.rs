@@ -31,7 +31,11 @@ pub(super) fn terminal_restored(views: &Views<'_>) -> Finding {
             && found != left
         {
             tally.broken(
-                format!("the terminal was {}; the runner ended and left it {}", shown(found), shown(left)),
+                format!(
+                    "the terminal was {}; the runner ended and left it {}",
+                    shown(found),
+                    shown(left)
+                ),
                 &[first, event, exit, read],
             );
             continue;

@@ -148,7 +148,10 @@ mod tests {
         assert_broken(LINES, &prompts(two_lines(), &["one\ntwo"]).watch_seconds(5));
         assert_broken(LINES, &prompts(two_lines(), &["one two"]).watch_seconds(5));
         assert_broken(LINES, &prompts(two_lines(), &["one"]).watch_seconds(5));
-        assert_broken(LINES, &prompts(two_lines(), &["one", "one", "two"]).watch_seconds(5));
+        assert_broken(
+            LINES,
+            &prompts(two_lines(), &["one", "one", "two"]).watch_seconds(5),
+        );
         assert_not_exercised(LINES, &two_lines().watch_seconds(1));
         assert_not_exercised(LINES, &prompts(piped().block("one"), &["one"]).watch_seconds(5));
         let on_a_terminal = HistoryBuilder::ready().block("one").block("two");

@@ -77,8 +77,13 @@ fn in_a_turn<'h>(launch: &LaunchView<'h>, resized: &'h Event, tally: &mut Tally)
         return;
     };
     let request = prompt.exchange.request.event;
-    if let Some(quit) = quit_unasked(launch, resized.at).filter(|quit| quit.at < resized.at.saturating_add(DUE)) {
-        tally.broken("the runner ended after a resize in a turn", &[request, resized, quit]);
+    if let Some(quit) =
+        quit_unasked(launch, resized.at).filter(|quit| quit.at < resized.at.saturating_add(DUE))
+    {
+        tally.broken(
+            "the runner ended after a resize in a turn",
+            &[request, resized, quit],
+        );
     } else if let Some(answer) = prompt.answer()
         && launch.watched_after(answer.event.at) >= CROSSING
     {

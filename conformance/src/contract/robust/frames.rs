@@ -162,7 +162,10 @@ mod tests {
             json!({"jsonrpc": "2.0", "id": 0, "result": null, "error": {"code": -32601, "message": "no"}}),
             json!({"jsonrpc": "2.0", "id": 7, "method": "session/list"}),
         ] {
-            assert_held(CLAUSE, &whole.clone().runner_writes(&line.to_string()).watch_seconds(1));
+            assert_held(
+                CLAUSE,
+                &whole.clone().runner_writes(&line.to_string()).watch_seconds(1),
+            );
         }
     }
 
@@ -196,7 +199,11 @@ mod tests {
     fn a_line_that_lost_its_end_is_nobody_s_fault() {
         let cut = HistoryBuilder::ready().runner_writes(r#"{"jsonrpc":"2.0","id":9,"meth"#);
         assert_held(CLAUSE, &cut.clone().agent_ended().watch_seconds(1));
-        assert_held(CLAUSE, &cut.fact(Fact::Wire(Wire::EndOfInput { agent: 1 })).watch_seconds(1));
+        assert_held(
+            CLAUSE,
+            &cut.fact(Fact::Wire(Wire::EndOfInput { agent: 1 }))
+                .watch_seconds(1),
+        );
         let while_stopping = HistoryBuilder::ready().stopping().runner_writes("x").cancel();
         assert_held(CLAUSE, &while_stopping);
         assert_not_exercised(CLAUSE, &HistoryBuilder::launched().watch_seconds(1));

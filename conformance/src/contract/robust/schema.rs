@@ -66,7 +66,11 @@ pub(super) fn knows(method: &str) -> bool {
 fn misfit(validators: &Validators, method: &str, value: &Value) -> Option<String> {
     let error = validators.get(method)?.validate(value).err()?;
     let place = error.instance_path().to_string();
-    let place = if place.is_empty() { String::new() } else { format!(" at {place}") };
+    let place = if place.is_empty() {
+        String::new()
+    } else {
+        format!(" at {place}")
+    };
     Some(format!("{error}{place}"))
 }
 
@@ -92,8 +96,14 @@ mod tests {
                        "extra": 1, "_meta": {"x": 1}}),
             ),
             ("session/new", json!({"cwd": "/seat", "mcpServers": []})),
-            ("session/load", json!({"sessionId": "a/b ü", "cwd": "/seat", "mcpServers": []})),
-            ("session/resume", json!({"sessionId": "a", "cwd": "/seat", "mcpServers": []})),
+            (
+                "session/load",
+                json!({"sessionId": "a/b ü", "cwd": "/seat", "mcpServers": []}),
+            ),
+            (
+                "session/resume",
+                json!({"sessionId": "a", "cwd": "/seat", "mcpServers": []}),
+            ),
             ("session/list", json!({})),
             ("session/cancel", json!({"sessionId": "a"})),
             ("session/set_mode", json!({"sessionId": "a", "modeId": "b"})),
@@ -109,7 +119,11 @@ mod tests {
             ("_vendor/x", json!(17)),
         ];
         for (method, parameters) in good {
-            assert_eq!(misfit_of_parameters(method, &parameters), None, "{method} {parameters}");
+            assert_eq!(
+                misfit_of_parameters(method, &parameters),
+                None,
+                "{method} {parameters}"
+            );
         }
         let bad = [
             ("initialize", json!({})),
@@ -120,7 +134,10 @@ mod tests {
             ("session/cancel", json!({})),
         ];
         for (method, parameters) in bad {
-            assert!(misfit_of_parameters(method, &parameters).is_some(), "{method} {parameters}");
+            assert!(
+                misfit_of_parameters(method, &parameters).is_some(),
+                "{method} {parameters}"
+            );
         }
     }
 

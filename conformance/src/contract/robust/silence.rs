@@ -15,8 +15,18 @@ const BANNER: u64 = SECOND / 2;
 
 /// Words by which a pane may have said at once what it waits for.
 const WORDS: [&str; 12] = [
-    "wait", "connect", "handshak", "initializ", "initialis", "opening", "starting", "not ready", "no answer",
-    "not answer", "respon", "silent",
+    "wait",
+    "connect",
+    "handshak",
+    "initializ",
+    "initialis",
+    "opening",
+    "starting",
+    "not ready",
+    "no answer",
+    "not answer",
+    "respon",
+    "silent",
 ];
 
 pub(super) fn silent_handshake(views: &Views<'_>) -> Finding {
@@ -158,16 +168,19 @@ mod tests {
 
     #[test]
     fn the_pane_says_what_is_waited_for() {
-        assert_held(CLAUSE, &stopped(silent().after_ms(5_000).shows("no word from dsh").after_ms(500)));
+        assert_held(
+            CLAUSE,
+            &stopped(silent().after_ms(5_000).shows("no word from dsh").after_ms(500)),
+        );
         let at_once = silent().shows("waiting for the agent");
         assert_held(CLAUSE, &stopped(at_once.after_ms(2_000)));
         assert_broken(CLAUSE, &stopped(silent().after_ms(12_000)));
         assert_not_exercised(CLAUSE, &stopped(silent().after_ms(2_000)));
         assert_not_exercised(CLAUSE, &stopped(silent().agent_ended().after_ms(12_000)));
         // What is typed may be echoed.
-        let typed = silent().after_ms(2_000).fact(Fact::Pane(crate::history::Pane::Input {
-            bytes: "x".into(),
-        }));
+        let typed = silent()
+            .after_ms(2_000)
+            .fact(Fact::Pane(crate::history::Pane::Input { bytes: "x".into() }));
         assert_not_exercised(CLAUSE, &stopped(typed.shows("x").after_ms(12_000)));
         assert_not_exercised(CLAUSE, &stopped(HistoryBuilder::ready().after_ms(12_000)));
     }
@@ -179,13 +192,19 @@ mod tests {
             .asks_agent("session/new", json!({"cwd": "/", "mcpServers": []}))
             .shows("waiting");
         assert_held(CLAUSE, &stopped(opening.clone().after_ms(1_000)));
-        assert_broken(CLAUSE, &stopped(opening.clone().record("made-up").after_ms(1_000)));
-        let stays = opening.stopping().after_ms(10_000).fact(Fact::Process(Process::Survivor {
-            pid: 100,
-            process_group: 100,
-            session: 100,
-            command: "runner".into(),
-        }));
+        assert_broken(
+            CLAUSE,
+            &stopped(opening.clone().record("made-up").after_ms(1_000)),
+        );
+        let stays = opening
+            .stopping()
+            .after_ms(10_000)
+            .fact(Fact::Process(Process::Survivor {
+                pid: 100,
+                process_group: 100,
+                session: 100,
+                command: "runner".into(),
+            }));
         assert_broken(CLAUSE, &stays.fact(Fact::Step(Step::Stopped { took_ms: 10_000 })));
     }
 }

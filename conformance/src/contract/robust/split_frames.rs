@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::aftermath::judge_aftermath;
+use super::aftermath::{judge_aftermath, tell_silence};
 use crate::contract::finding::{Finding, Tally};
-use crate::contract::watch::{cited, free_until};
+use crate::contract::grace::DUE;
+use crate::contract::watch::{agent_lost, cited, free_until};
 use crate::history::views::{LaunchView, Views};
 use crate::history::{Event, Fact, Pane, Wire};
 
@@ -23,6 +24,10 @@ pub(super) fn split_frames(views: &Views<'_>) -> Finding {
                 Some(heard) => read_until = heard.sequence,
                 None => break,
             }
+        }
+        if let Some((line, what)) = unheard_handshake(launch, &framed) {
+            let said = format!("after {what}, the answer to initialize, the runner sent nothing more");
+            tell_silence(views, launch, line, line, &said, &mut tally);
         }
         if let Some((line, shown)) = torn_character(launch, &framed) {
             tally.broken(
@@ -80,6 +85,29 @@ fn framed<'h>(launch: &LaunchView<'h>) -> Vec<Frame<'h>> {
     frames
 }
 
+/// The answer to initialize, after which a runner that heard it opens a conversation, and this one did nothing.
+fn unheard_handshake<'f, 'h>(
+    launch: &LaunchView<'h>,
+    framed: &'f [Frame<'h>],
+) -> Option<(&'h Event, &'f str)> {
+    let answer = launch.initialized()?;
+    let speaks_version_1 = answer
+        .at("/result/protocolVersion")
+        .is_some_and(|version| version == 1);
+    let frame = framed
+        .iter()
+        .find(|frame| frame.line.sequence == answer.event.sequence)?;
+    let sent_more = launch
+        .messages
+        .iter()
+        .any(|message| message.to_agent() && message.event.sequence > frame.line.sequence);
+    let until = agent_lost(launch, frame.agent).map_or(u64::MAX, |lost| lost.at);
+    let waited = free_until(launch).min(until).saturating_sub(frame.line.at);
+    // A reopening needs what the agent may not offer.
+    let is_due = speaks_version_1 && !launch.is_resume() && !sent_more && waited >= DUE;
+    is_due.then_some((frame.line, frame.what.as_str()))
+}
+
 /// A replacement character in the pane that stands for nothing but a cut character: nothing else that the runner read
 /// held bytes that are no text.
 fn torn_character<'h>(launch: &LaunchView<'h>, framed: &[Frame<'h>]) -> Option<(&'h Event, &'h Event)> {
@@ -133,7 +161,8 @@ mod tests {
     }
 
     fn chunk(history: HistoryBuilder, text: &str) -> HistoryBuilder {
-        let update = json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}});
+        let update =
+            json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}});
         history.agent_writes(
             &json!({"jsonrpc": "2.0", "method": "session/update",
                     "params": {"sessionId": "conv-1", "update": update}})
@@ -166,6 +195,25 @@ mod tests {
         let joined = || chunk(framed(working(), 2, 1), "a").end_turn("end_turn");
         assert_held(CLAUSE, &joined().prompt("next").watch_seconds(1));
         assert_broken(CLAUSE, &joined().block("next").watch_seconds(20));
+    }
+
+    #[test]
+    fn the_handshake_goes_on() {
+        let initialized = || {
+            HistoryBuilder::launched()
+                .asks_agent("initialize", json!({"protocolVersion": 1}))
+                .fact(Fact::Wire(Wire::Framed {
+                    agent: 1,
+                    lines: 1,
+                    writes: 9,
+                }))
+                .agent_writes(r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}"#)
+        };
+        assert_broken(CLAUSE, &initialized().watch_seconds(9));
+        assert_not_exercised(CLAUSE, &initialized().watch_seconds(1));
+        let opens = initialized().asks_agent("session/new", json!({"cwd": "/", "mcpServers": []}));
+        assert_held(CLAUSE, &opens.watch_seconds(9));
+        assert_not_exercised(CLAUSE, &initialized().agent_ended().watch_seconds(9));
     }
 
     #[test]

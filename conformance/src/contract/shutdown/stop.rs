@@ -77,9 +77,7 @@ impl<'v, 'h> Stop<'v, 'h> {
 
     /// The runner's exit, if it came after the stop began.
     pub(in crate::contract) fn runner_exit(&self) -> Option<&'h Event> {
-        self.launch
-            .runner_exit()
-            .filter(|exit| exit.at >= self.began.at)
+        self.launch.runner_exit().filter(|exit| exit.at >= self.began.at)
     }
 
     /// Whether the runner was there to be stopped.
@@ -162,9 +160,7 @@ impl<'v, 'h> Stop<'v, 'h> {
     /// Children that agents are known to have started before the stop: pid, whether in its own session, and the event.
     pub(in crate::contract) fn children(&self) -> impl Iterator<Item = (u32, bool, &'h Event)> {
         self.launch.events.iter().filter_map(|event| match event.fact {
-            Fact::Wire(Wire::Child {
-                pid, own_session, ..
-            }) => Some((pid, own_session, *event)),
+            Fact::Wire(Wire::Child { pid, own_session, .. }) => Some((pid, own_session, *event)),
             _ => None,
         })
     }

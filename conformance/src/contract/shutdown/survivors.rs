@@ -16,7 +16,9 @@ pub(super) fn no_orphans(views: &Views<'_>) -> Finding {
     for launch in &views.launches {
         let Some(stop) = Stop::of(launch) else { continue };
         // A runner that is still there may still end them: that it is there is judged for itself.
-        let Some(exit) = launch.runner_exit() else { continue };
+        let Some(exit) = launch.runner_exit() else {
+            continue;
+        };
         let left = stop.left();
         let orphan = left
             .iter()
@@ -67,7 +69,9 @@ pub(super) fn survivors_declared(views: &Views<'_>) -> Finding {
     let mut tally = Tally::default();
     for launch in &views.launches {
         let Some(stop) = Stop::of(launch) else { continue };
-        let Some(exit) = launch.runner_exit() else { continue };
+        let Some(exit) = launch.runner_exit() else {
+            continue;
+        };
         let left = stop.left();
         let survivor = left.iter().find(|left| left.kind == Kind::Elsewhere);
         let Some(survivor) = survivor else {
@@ -123,7 +127,14 @@ fn declared_limits<'v>(_views: &'v Views<'_>) -> Option<&'v [String]> {
 /// Whether a limit is about what survives a stop.
 pub(super) fn speaks_of_survivors(limit: &str) -> bool {
     const WORDS: [&str; 8] = [
-        "surviv", "outliv", "left running", "lives on", "live on", "keeps running", "own session", "session of its own",
+        "surviv",
+        "outliv",
+        "left running",
+        "lives on",
+        "live on",
+        "keeps running",
+        "own session",
+        "session of its own",
     ];
     let limit = limit.to_lowercase();
     WORDS.iter().any(|word| limit.contains(word))

@@ -125,7 +125,10 @@ fn a_late_machine_decides_nothing() {
 #[test]
 fn the_agents_group_ends() {
     assert_held(ORPHANS, &ends_well(HistoryBuilder::ready(), "hangup"));
-    assert_held(ORPHANS, &ends_well(child(HistoryBuilder::ready(), false), "hangup"));
+    assert_held(
+        ORPHANS,
+        &ends_well(child(HistoryBuilder::ready(), false), "hangup"),
+    );
     let after_its_exit = child(HistoryBuilder::ready(), false).agent_ended();
     assert_held(
         ORPHANS,
@@ -142,7 +145,11 @@ fn the_agents_group_ends() {
     );
     // A runner that is there itself may still see to it.
     assert_not_exercised(ORPHANS, &leaves(with_child(), "hangup", 300, AGENT));
-    let hurried = over(survivor(runner_exits(stopping(with_child(), "hangup")), 300, AGENT));
+    let hurried = over(survivor(
+        runner_exits(stopping(with_child(), "hangup")),
+        300,
+        AGENT,
+    ));
     assert_not_exercised(ORPHANS, &hurried);
     let own_session = child(HistoryBuilder::ready(), true);
     assert_held(ORPHANS, &over(survivor(ended(own_session), 300, 300)));
@@ -169,7 +176,9 @@ fn a_limit_speaks_of_it_in_its_own_words() {
     ] {
         assert!(super::survivors::speaks_of_survivors(limit), "{limit}");
     }
-    assert!(!super::survivors::speaks_of_survivors("permission requests are refused"));
+    assert!(!super::survivors::speaks_of_survivors(
+        "permission requests are refused"
+    ));
 }
 
 #[test]
@@ -200,16 +209,27 @@ fn what_became_a_fact_may_be_posted() {
         .end_turn("end_turn")
         .prompt_text_only("two")
         .post_with("UserPromptSubmit", "accepted", |body| body["sequence"] = 3.into());
-    let crossing = stopping(before, "hangup").post_with("Stop", "end_turn", |body| body["sequence"] = 2.into());
+    let crossing =
+        stopping(before, "hangup").post_with("Stop", "end_turn", |body| body["sequence"] = 2.into());
     assert_held(HONEST, &ends(crossing));
     // A cancelled turn before, told late.
-    let cancelled_before = HistoryBuilder::ready().prompt("one").abort().cancel().end_turn("cancelled");
+    let cancelled_before = HistoryBuilder::ready()
+        .prompt("one")
+        .abort()
+        .cancel()
+        .end_turn("cancelled");
     let late = stopping(cancelled_before, "hangup").post("Stop", "cancelled");
     assert_not_exercised(HONEST, &ends(late));
 }
 
 #[test]
 fn where_posts_are_lost_nothing_is_said_of_their_absence() {
-    let lost = stopping(HistoryBuilder::ready().endpoint("refuse").block("work").prompt_text_only("work"), "hangup");
+    let lost = stopping(
+        HistoryBuilder::ready()
+            .endpoint("refuse")
+            .block("work")
+            .prompt_text_only("work"),
+        "hangup",
+    );
     assert_not_exercised(HONEST, &over(runner_exits(lost.agent_ended())));
 }
