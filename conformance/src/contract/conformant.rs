@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::history_builder::HistoryBuilder;
 use super::{Finding, clauses};
 use crate::history::views::Views;
-use crate::history::{Bytes, Event, Fact, History, PostEnd, Process, Step, Wire};
+use crate::history::{Bytes, Event, Fact, History, Pane, PostEnd, Process, Step, Wire};
 
 const OK: PostEnd = PostEnd::Answered { status: 200 };
 
@@ -157,6 +157,7 @@ fn losing_the_agent() -> HistoryBuilder {
         .post("Stop", "dsh_exited")
         .shows("the agent has exited; 1 waiting message dropped")
         .after_ms(5_000)
+        .fact(Fact::Pane(Pane::BracketedPaste { on: false }))
         .fact(Fact::Process(Process::RunnerExited {
             code: Some(1),
             signal: None,
