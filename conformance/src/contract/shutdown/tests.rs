@@ -83,6 +83,8 @@ fn both_end_in_time() {
         for other in ways.iter().filter(|(other, _)| *other != clause) {
             assert_not_exercised(other.0, &ends_well(working(), how));
         }
+        let no_runner = HistoryBuilder::empty().launch(|_| {});
+        assert_not_exercised(clause, &over(runner_exits(stopping(no_runner, how))));
         // Broken off from outside, cut short, gone before.
         let hurried = over(survivor(stopping(working(), how), RUNNER, RUNNER));
         assert_not_exercised(clause, &hurried);
