@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use glob::Pattern;
 
 use super::exit::Refusal;
-use crate::contract;
+use crate::contract::ClauseSet;
 use crate::engine::Claims;
 use crate::scenario::{Library, Scenario};
 
@@ -47,11 +47,11 @@ pub(super) struct Selected {
 
 impl Selection {
     /// Reads the library and selects.
-    pub(super) fn select(&self, claims: Claims) -> anyhow::Result<Selected> {
+    pub(super) fn select(&self, contract: &ClauseSet, claims: Claims) -> anyhow::Result<Selected> {
         let only = patterns("--only", &self.only)?;
         let clause = patterns("--clause", &self.clause)?;
         for pattern in &clause {
-            if !contract::clauses().any(|known| pattern.matches(known.id)) {
+            if !contract.clauses().any(|known| pattern.matches(known.id)) {
                 return Err(Refusal::nothing_selected(
                     format!("--clause {pattern} matches no clause"),
                     "`seatcheck list clauses` shows them all",
@@ -85,7 +85,8 @@ impl Selection {
         }
         let part = self.in_words();
         let clauses = part.is_some().then(|| {
-            contract::clauses()
+            contract
+                .clauses()
                 .filter(|known| {
                     scenarios
                         .iter()

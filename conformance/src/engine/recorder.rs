@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::contract::CONTRACT;
+use super::setup::Setup;
 use crate::history::{Bytes, Event, FORMAT, Fact, Header, History, Pane, Wire};
 use crate::scenario::Scenario;
 use crate::seat::clock;
@@ -27,12 +27,13 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    pub(crate) fn new(scenario: &Scenario, token: &str) -> Self {
+    pub(crate) fn new(setup: &Setup, scenario: &Scenario, token: &str) -> Self {
         let header = Header {
             format: FORMAT.into(),
-            contract: CONTRACT.into(),
+            contract: setup.contract.name.into(),
             scenario: scenario.id.clone(),
             exercises: scenario.exercises.clone(),
+            declared: setup.declared.clone(),
             wall_start_ns: clock::wall_now(),
         };
         let token = token.as_bytes().to_vec();

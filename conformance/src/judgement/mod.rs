@@ -1,5 +1,6 @@
 //! From histories to a report: every clause looks at every history, then verdicts over the whole run.
 
+mod declaration;
 mod outcome;
 mod promotion;
 mod scenario;
@@ -9,20 +10,26 @@ use serde::{Deserialize, Serialize};
 
 use reports::{Kit, Report, RunnerReport, SCHEMA, STATEMENT};
 
-pub use scenario::{Judged, judge};
+pub use scenario::{Judged, ScenarioFacts, judge};
 
-use crate::contract::CONTRACT;
+use crate::contract::{ClauseSet, PresetText};
 
 /// What is known of a run beside its histories.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunFacts {
+    /// Name of the version of the contract that it was run for.
+    pub contract: String,
     /// The preset's name.
     pub name: String,
     /// The runner's command.
     pub command: String,
+    /// What the runner said when it was asked for its version.
+    pub version: Option<String>,
     /// What was claimed of the runner.
     pub claims: reports::Claims,
+    /// The preset that declares it, if one was given.
+    pub preset: Option<PresetText>,
     /// What was selected, where it was not everything.
     pub part: Option<String>,
     /// Clauses that the selection is about; `None` for all.
@@ -35,15 +42,15 @@ pub struct RunFacts {
 
 /// Puts the report together. Pure: the same judged scenarios give the same report.
 #[must_use]
-pub fn report(facts: &RunFacts, judged: &[Judged]) -> Report {
-    let clauses = verdict::clauses(facts, judged);
+pub fn report(contract: &ClauseSet, facts: &RunFacts, judged: &[Judged]) -> Report {
+    let clauses = verdict::clauses(contract, facts, judged);
     let (outcome, reasons) = outcome::outcome(facts, judged, &clauses);
     Report {
         schema: SCHEMA.into(),
         outcome,
         reasons,
         statement: STATEMENT.into(),
-        contract: CONTRACT.into(),
+        contract: contract.name.into(),
         kit: Kit {
             name: "seatcheck".into(),
             version: env!("CARGO_PKG_VERSION").into(),
@@ -51,11 +58,12 @@ pub fn report(facts: &RunFacts, judged: &[Judged]) -> Report {
         runner: RunnerReport {
             name: facts.name.clone(),
             command: facts.command.clone(),
+            version: facts.version.clone(),
             producer: judged.iter().find_map(|judged| judged.producer.clone()),
             claims: facts.claims,
         },
         part: facts.part.clone(),
-        promotion: promotion::steps(facts, judged),
+        promotion: promotion::steps(contract, facts, judged),
         clauses,
         scenarios: judged.iter().map(|judged| judged.report.clone()).collect(),
     }

@@ -6,7 +6,7 @@ use fake_agent::script::{Action, Delay, Script};
 use serde::Deserialize;
 
 use super::{Condition, Need, Scenario, Step, Transport};
-use crate::contract;
+use crate::contract::ClauseSet;
 
 /// A scenario that can't be used, and where it says so.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -124,7 +124,7 @@ fn check(scenario: &Scenario) -> Result<(), Problem> {
         });
     }
     for id in &scenario.exercises {
-        if contract::clause(id).is_none() {
+        if !ClauseSet::any_has(id) {
             return Err(Problem {
                 why: format!("there is no clause {id:?}"),
                 word: id.clone(),

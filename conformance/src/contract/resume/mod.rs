@@ -1,6 +1,7 @@
 //! §8: exactly the same conversation, or an honest word that it could not be reopened.
 
 mod outcome;
+pub(super) mod proof;
 mod replay;
 #[cfg(test)]
 mod tests;

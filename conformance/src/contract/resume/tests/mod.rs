@@ -11,7 +11,7 @@ use super::super::history_builder::{
 use super::outcome::{judge_missing, judge_unconfirmed};
 use crate::contract::Finding;
 use crate::history::views::Views;
-use crate::history::{Authorization, Fact, Process, RecordChange};
+use crate::history::{Authorization, Fact, MissingAnswer, Process, RecordChange};
 
 const REFERENCE: &str = "conv-1";
 

@@ -93,7 +93,11 @@ fn a_conversation_without_a_turn_may_stay_unconfirmed() {
 
 #[test]
 fn pinned_answers_are_the_agents_word() {
-    let pinned = [json!({"code": -32602, "message": "no"})];
+    let pinned = [MissingAnswer {
+        code: -32602,
+        message: Some("no".into()),
+        data: None,
+    }];
     let refused = refused(-32602, Value::Null);
     let recorded = missing(refused.clone()).watch_seconds(1).history();
     assert!(matches!(
