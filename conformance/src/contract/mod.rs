@@ -24,6 +24,8 @@ mod quote;
 mod resume;
 mod robust;
 mod set;
+#[cfg(test)]
+mod unrelated;
 mod watch;
 
 pub use clause::{Basis, Clause, Group, Level};

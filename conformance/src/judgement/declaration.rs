@@ -21,6 +21,7 @@ pub(super) fn clauses(contract: &ClauseSet, facts: &RunFacts, judged: &[Judged])
         .iter()
         .map(|about| match &declaration {
             Some((preset, declaration)) => over_run(about, facts, judged, preset, (about.judge)(declaration)),
+            None if !selected(about, facts) => make(&about.clause, Verdict::NotSelected, None),
             None => ClauseReport {
                 said: Some("no preset was given".into()),
                 ..make(&about.clause, Verdict::NotApplicable, None)
@@ -36,14 +37,10 @@ fn over_run(
     preset: &PresetText,
     found: DeclarationFinding,
 ) -> ClauseReport {
-    let selected = facts
-        .selected
-        .as_ref()
-        .is_none_or(|selected| selected.iter().any(|id| id == about.clause.id));
     let verdict = match &found.finding {
         Finding::Broken(_) => broken(about.clause.level),
+        _ if !selected(about, facts) => Verdict::NotSelected,
         Finding::NotApplicable(_) => Verdict::NotApplicable,
-        _ if !selected => Verdict::NotSelected,
         Finding::Held(_) => Verdict::Pass,
         Finding::Inconclusive(_) => Verdict::Inconclusive,
         Finding::NotExercised if kit_failed(about, judged) => Verdict::HarnessError,
@@ -62,6 +59,13 @@ fn over_run(
         .map_or_else(Vec::new, |decided| decided.events.clone());
     report.scenario = found.scenario;
     report
+}
+
+fn selected(about: &DeclarationClause, facts: &RunFacts) -> bool {
+    facts
+        .selected
+        .as_ref()
+        .is_none_or(|selected| selected.iter().any(|id| id == about.clause.id))
 }
 
 /// Whether a scenario that was to show it failed by the kit's own fault.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::finding::{Finding, Tally};
-use super::super::grace::{CROSSING, DUE, machine_was_late};
+use super::super::grace::{DUE, machine_was_late};
 use super::super::identity::opening::{agent_left, holds_text, opened};
 use super::super::quote::quoted;
 use super::super::watch::{cited, free_after};
@@ -187,9 +187,13 @@ pub(super) fn model_unapplied(views: &Views<'_>) -> Finding {
     let mut tally = Tally::default();
     for handed in views.launches.iter().filter_map(handed) {
         let Some((refusal, why)) = refusal(&handed) else {
+            if let Some(started) = handed.start().filter(|started| handed.is_in_start(started)) {
+                let said = "the model is given to the agent at its start, which answers nothing to that";
+                tally.not_applicable(said, &[handed.launch.event, started]);
+            }
             continue;
         };
-        if let Some(shown) = handed.said_after(refusal.at.saturating_sub(CROSSING)) {
+        if let Some(shown) = handed.said_after(refusal.at) {
             tally.held(format!("{why}, and the pane says so"), &[refusal, shown]);
             continue;
         }

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::super::history_builder::{HistoryBuilder, assert_broken, assert_held, assert_not_exercised};
+use super::super::history_builder::{
+    HistoryBuilder, assert_broken, assert_held, assert_not_exercised, judge,
+};
+use crate::contract::Finding;
 use crate::history::{Fact, Wire};
 
 const FIRST: &str = "handoff.first-input";
@@ -251,7 +254,11 @@ fn an_argument_or_a_variable_of_the_agents_own_is_enough() {
             environment,
             opening: options(),
         };
-        assert_held(MODEL, &started(agent, false).prompt("go"));
+        let history = started(agent, false).prompt("go").watch_seconds(9);
+        assert_held(MODEL, &history);
+        // An agent answers nothing to that.
+        let finding = judge(UNAPPLIED, &history);
+        assert!(matches!(finding, Finding::NotApplicable(_)), "{finding:?}");
     }
 }
 
