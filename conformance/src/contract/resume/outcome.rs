@@ -86,10 +86,7 @@ fn refusals<'v, 'h>(launch: &'v LaunchView<'h>) -> impl Iterator<Item = (&'v Exc
 }
 
 pub(super) fn missing_on_agents_word(views: &Views<'_>) -> Finding {
-    judge_missing(views, pinned(views))
-}
-
-pub(super) fn judge_missing(views: &Views<'_>, pinned: &[MissingAnswer]) -> Finding {
+    let pinned = pinned(views);
     let mut tally = Tally::default();
     for (launch, reference) in resumes(views) {
         if openings(launch).any(Exchange::succeeded) {
@@ -182,10 +179,7 @@ fn judge_no_word(views: &Views<'_>, launch: &LaunchView<'_>, answer: &Event, age
 }
 
 pub(super) fn unconfirmed_otherwise(views: &Views<'_>) -> Finding {
-    judge_unconfirmed(views, pinned(views))
-}
-
-pub(super) fn judge_unconfirmed(views: &Views<'_>, pinned: &[MissingAnswer]) -> Finding {
+    let pinned = pinned(views);
     let mut tally = Tally::default();
     for (launch, reference) in resumes(views).filter(|(launch, _)| launch.facts.record_path_given) {
         if let Some(failure) = failure(launch) {
