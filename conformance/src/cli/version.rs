@@ -47,14 +47,22 @@ pub(super) async fn ask(setup: &Setup) -> anyhow::Result<Option<String>> {
         .and_then(|id| i32::try_from(id).ok())
         .and_then(Pid::from_raw);
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let end_group = || {
+        if let Some(group) = group {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    };
+    let ended = async {
+        let status = child.wait().await;
+        // What it left running may hold its output open, and is not to outlive it.
+        end_group();
+        status
+    };
     let answered = tokio::time::timeout(LIMIT, async {
-        tokio::join!(beginning(stdout), beginning(stderr), child.wait())
+        tokio::join!(beginning(stdout), beginning(stderr), ended)
     })
     .await;
-    // What it started and left behind, and itself if it did not end.
-    if let Some(group) = group {
-        let _ = kill_process_group(group, Signal::KILL);
-    }
+    end_group();
     let bad = |why: String| {
         Refusal::usage(
             format!("the version command `{line}` {why}"),
