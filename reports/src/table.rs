@@ -224,6 +224,9 @@ fn outcome(report: &Report, evidence: Option<&str>, text: &mut String) {
     if let Some(version) = &report.runner.version {
         let _ = writeln!(text, "its version: {}", plain(version));
     }
+    for answer in &report.runner.pinned_missing {
+        let _ = writeln!(text, "its profile takes for missing: {}", plain(answer));
+    }
     if let Some(producer) = &report.runner.producer {
         let _ = writeln!(text, "it says it is: {}", plain(producer));
     }
@@ -342,6 +345,7 @@ mod tests {
             },
             runner: RunnerReport {
                 version: None,
+                pinned_missing: Vec::new(),
                 name: "dsh".into(),
                 command: "./runner --flag".into(),
                 producer: Some("runner 1.0\u{1b}[31m".into()),

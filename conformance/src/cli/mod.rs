@@ -32,7 +32,7 @@ enum Command {
     /// Drive a runner through scenarios and judge it.
     ///
     /// Without a runner, the reference runner that comes with seatcheck is driven.
-    Run(run::Options),
+    Run(Box<run::Options>),
     /// Judge recorded histories again.
     Judge(judge::Options),
     /// Judge preset files alone, without any run.
@@ -47,7 +47,7 @@ enum Command {
 #[must_use]
 pub fn main() -> ExitCode {
     let done = match CommandLine::parse().command {
-        Command::Run(options) => run::run(options),
+        Command::Run(options) => run::run(*options),
         Command::Judge(options) => judge::run(&options),
         Command::Lint(options) => lint::run(&options),
         Command::List(options) => list::run(&options),

@@ -145,6 +145,7 @@ pub(super) fn facts(setup: &Setup) -> RunFacts {
         command: setup.runner.shown(),
         version: None,
         claims: setup.claims.into(),
+        missing: setup.declared.missing.clone(),
         preset: setup.preset.clone(),
         part: None,
         selected: None,

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use glob::Pattern;
 
 use super::exit::Refusal;
-use crate::contract::ClauseSet;
+use crate::contract::{Clause, ClauseSet};
 use crate::engine::Claims;
 use crate::scenario::{Library, Scenario};
 
@@ -78,20 +78,29 @@ impl Selection {
             } else {
                 "no scenario is selected"
             };
-            return Err(Refusal::nothing_selected(
-                what,
-                format!("`seatcheck list scenarios` shows all {all}"),
-            ));
+            let about_the_preset = !clause.is_empty()
+                && contract
+                    .clauses()
+                    .filter(|known| clause.iter().any(|pattern| pattern.matches(known.id)))
+                    .all(Clause::is_about_the_preset);
+            let hint = if about_the_preset {
+                "`seatcheck lint PRESET` judges what is about the preset's text".to_owned()
+            } else {
+                format!("`seatcheck list scenarios` shows all {all}")
+            };
+            return Err(Refusal::nothing_selected(what, hint));
         }
         let part = self.in_words();
+        let exercised = |known: &Clause| {
+            scenarios
+                .iter()
+                .any(|scenario| scenario.exercises.iter().any(|id| id == known.id))
+        };
         let clauses = part.is_some().then(|| {
             contract
                 .clauses()
-                .filter(|known| {
-                    scenarios
-                        .iter()
-                        .any(|scenario| scenario.exercises.iter().any(|id| id == known.id))
-                })
+                // A preset's text needs no scenario to be judged.
+                .filter(|known| exercised(known) || (!clause.is_empty() && known.is_about_the_preset()))
                 .filter(|known| clause.is_empty() || clause.iter().any(|pattern| pattern.matches(known.id)))
                 .map(|known| known.id.to_owned())
                 .collect()

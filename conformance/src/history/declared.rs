@@ -29,6 +29,12 @@ pub struct MissingAnswer {
 }
 
 impl MissingAnswer {
+    /// As it stands in JSON.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        serde_json::json!(self).to_string()
+    }
+
     /// Whether that error is this answer, `reference` having been asked for.
     #[must_use]
     pub fn is(&self, error: &Value, reference: &str) -> bool {

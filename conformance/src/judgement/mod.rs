@@ -13,6 +13,7 @@ use reports::{Kit, Report, RunnerReport, SCHEMA, STATEMENT};
 pub use scenario::{Judged, ScenarioFacts, judge};
 
 use crate::contract::{ClauseSet, PresetText};
+use crate::history::MissingAnswer;
 
 /// What is known of a run beside its histories.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -28,6 +29,8 @@ pub struct RunFacts {
     pub version: Option<String>,
     /// What was claimed of the runner.
     pub claims: reports::Claims,
+    /// Answers that its profile pins as its agent's word for missing.
+    pub missing: Vec<MissingAnswer>,
     /// The preset that declares it, if one was given.
     pub preset: Option<PresetText>,
     /// What was selected, where it was not everything.
@@ -59,6 +62,7 @@ pub fn report(contract: &ClauseSet, facts: &RunFacts, judged: &[Judged]) -> Repo
             name: facts.name.clone(),
             command: facts.command.clone(),
             version: facts.version.clone(),
+            pinned_missing: facts.missing.iter().map(MissingAnswer::to_json).collect(),
             producer: judged.iter().find_map(|judged| judged.producer.clone()),
             claims: facts.claims,
         },

@@ -135,6 +135,24 @@ fn claims_are_made_by_bare_flags_too() {
 }
 
 #[test]
+fn the_presets_clauses_can_be_selected() {
+    let seatcheck = Seatcheck::new();
+    let done = seatcheck.run(["run", "--clause", "declaration.*", "--format", "json"]);
+    assert_eq!(done.code, Some(0), "{}{}", done.stdout, done.stderr);
+    let report = done.report();
+    for clause in &report.clauses {
+        let expected = match clause.id.starts_with("declaration.") {
+            true => Verdict::Pass,
+            false => Verdict::NotSelected,
+        };
+        assert_eq!(clause.verdict, expected, "{clause:?}");
+    }
+    let done = seatcheck.run(["run", "--clause", "declaration.shape"]);
+    assert_eq!(done.code, Some(5), "{}", done.stderr);
+    assert!(done.stderr.contains("seatcheck lint"), "{}", done.stderr);
+}
+
+#[test]
 fn a_preset_says_what_the_flags_would() {
     for flags in [
         ["--name", "mine"],

@@ -119,6 +119,10 @@ fn a_whole_profile_drives_a_runner() {
         Some("plain-runner 1.0; built for tests")
     );
     assert_eq!(report.runner.name, "plain");
+    assert_eq!(
+        report.runner.pinned_missing,
+        [r#"{"code":-32002,"message":"gone*"}"#]
+    );
     let proven = report
         .clauses
         .iter()

@@ -180,7 +180,7 @@ impl Topic {
     }
 
     /// The first of these limits that speaks of it.
-    pub(crate) fn named_in<'l>(self, limits: &'l [String]) -> Option<&'l str> {
+    pub(crate) fn named_in(self, limits: &[String]) -> Option<&str> {
         limits
             .iter()
             .find(|limit| self.is_named_in(limit))

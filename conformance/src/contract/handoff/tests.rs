@@ -8,7 +8,8 @@ use super::super::history_builder::{
     HistoryBuilder, assert_broken, assert_held, assert_not_exercised, judge,
 };
 use crate::contract::Finding;
-use crate::history::{Fact, Wire};
+use crate::contract::conformant::assert_nothing_broken;
+use crate::history::{Fact, History, Wire};
 
 const FIRST: &str = "handoff.first-input";
 const NOT_AGAIN: &str = "handoff.first-input-not-on-resume";
@@ -334,4 +335,45 @@ fn a_model_that_is_not_offered_is_said_in_the_pane() {
     // Whether it is given is the other clause's matter, and there is nothing to give.
     assert_not_exercised(MODEL, &others().prompt("go").watch_seconds(5));
     assert_not_exercised(UNAPPLIED, &offering(json!({})).prompt("go").watch_seconds(9));
+}
+
+/// A runner that takes all that is handed over, stopped at any time.
+#[test]
+fn nothing_breaks_whenever_the_seat_is_stopped() {
+    let history = HistoryBuilder::empty()
+        .launch(|facts| {
+            facts.first_input = Some("begin\n".into());
+            facts.model = Some("elm-2".into());
+        })
+        .terminal_ready()
+        .agent_started()
+        .block("typed early")
+        .initialized(json!({"loadSession": true}))
+        .exchange(
+            "session/new",
+            json!({"cwd": "/seat", "mcpServers": []}),
+            json!({"result": {"sessionId": "conv-1", "configOptions": [
+                {"id": "model", "options": [{"value": "elm-2"}]}]}}),
+        )
+        .record("conv-1");
+    let history = set_option(history, "model", "elm-2", no())
+        .shows("! the model elm-2 was not taken: no")
+        .prompt_text_only("begin")
+        .accepted()
+        .shows("you ▸ begin")
+        .after_ms(400)
+        .end_turn("end_turn")
+        .post("Stop", "end_turn")
+        .prompt_text_only("typed early")
+        .accepted()
+        .shows("you ▸ typed early")
+        .after_ms(400)
+        .end_turn("end_turn")
+        .post("Stop", "end_turn")
+        .watch_seconds(9)
+        .history();
+    for length in 0..=history.events.len() {
+        let stopped = History::new(history.header.clone(), history.events[..length].to_vec());
+        assert_nothing_broken("handing over", &stopped);
+    }
 }
