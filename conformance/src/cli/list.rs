@@ -84,15 +84,15 @@ pub(super) fn run(options: &Options) -> anyhow::Result<Exit> {
                             row.id.to_owned(),
                             row.level.to_owned(),
                             row.basis.to_owned(),
-                            row.scenarios.len().to_string(),
-                            row.mutants.len().to_string(),
+                            count(row.scenarios.len(), row.unbreakable),
+                            count(row.mutants.len(), row.unbreakable),
                             row.text.to_owned(),
                         ]
                     })
                     .collect();
                 print!("{}", reports::clause_table(&rows, super::width()));
                 println!(
-                    "contract {}; scenarios and mutants by name: --format json",
+                    "contract {}; scenarios and mutants by name, and why some need none (–): --format json",
                     options.contract.name
                 );
             }
@@ -119,4 +119,12 @@ pub(super) fn run(options: &Options) -> anyhow::Result<Exit> {
         }
     }
     Ok(Exit::Done)
+}
+
+/// How many there are; a dash where there need be none.
+fn count(number: usize, unbreakable: Option<&str>) -> String {
+    match (number, unbreakable) {
+        (0, Some(_)) => "–".into(),
+        _ => number.to_string(),
+    }
 }
