@@ -52,7 +52,9 @@ fn default_jobs() -> usize {
 
 pub(super) fn run(options: Options) -> anyhow::Result<Exit> {
     let setup = Arc::new(options.runner.setup()?);
-    let selected = options.selection.select(setup.contract, setup.claims)?;
+    let selected = options
+        .selection
+        .select(setup.contract, setup.claims, setup.transport)?;
     let scenarios: Vec<Arc<Scenario>> = selected.scenarios.iter().cloned().map(Arc::new).collect();
     if let Some(folder) = &options.out {
         prepare(folder)?;
@@ -63,6 +65,7 @@ pub(super) fn run(options: Options) -> anyhow::Result<Exit> {
     let facts = RunFacts {
         version,
         part: selected.part.clone(),
+        left_out: selected.left_out.clone(),
         selected: selected.clauses.clone(),
         interrupted,
         ..facts(&setup)
@@ -145,9 +148,11 @@ pub(super) fn facts(setup: &Setup) -> RunFacts {
         command: setup.runner.shown(),
         version: None,
         claims: setup.claims.into(),
+        transport: setup.transport.as_str().into(),
         missing: setup.declared.missing.clone(),
         preset: setup.preset.clone(),
         part: None,
+        left_out: Vec::new(),
         selected: None,
         agent_names: setup.agent_names.clone(),
         interrupted: false,

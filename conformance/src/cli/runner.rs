@@ -13,6 +13,7 @@ use crate::contract::{ClauseSet, PresetText};
 use crate::engine::{Claims, RunnerCommand, Setup};
 use crate::hidden;
 use crate::history::Declared;
+use crate::scenario::Transport;
 
 /// The runner and what is said of it.
 #[derive(Debug, Args)]
@@ -42,6 +43,9 @@ pub(super) struct RunnerOptions {
     /// A variable of this environment that the seat gets too.
     #[arg(long, value_name = "NAME")]
     env: Vec<String>,
+    /// How the seat is reached. A scenario about a missing terminal uses pipes whatever is said here.
+    #[arg(long, value_enum, default_value_t = Transport::Pty)]
+    transport: Transport,
     /// How long anything awaited may take. Below 5s, what does not come can't be called missing, only unproven.
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = duration)]
     patience: Duration,
@@ -101,6 +105,7 @@ impl RunnerOptions {
             version_command: profile.version_command.clone(),
             patience: self.patience,
             environment: self.environment(&profile)?,
+            transport: self.transport,
             size: SIZE,
         })
     }
@@ -222,6 +227,9 @@ pub(super) fn reference(seatcheck: &Path) -> RunnerCommand {
     RunnerCommand::Program(vec![
         seatcheck.to_string_lossy().into_owned(),
         hidden::REFERENCE_RUNNER.into(),
+        // So short that a run shows whether a seat stays idle.
+        "--liveness".into(),
+        "1".into(),
     ])
 }
 

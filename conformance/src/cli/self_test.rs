@@ -20,7 +20,7 @@ use crate::engine::{self, Claims, RunnerCommand, Setup};
 use crate::hidden;
 use crate::history::Declared;
 use crate::judgement;
-use crate::scenario::{Library, Scenario};
+use crate::scenario::{Library, Scenario, Transport};
 
 /// Options of `self-test`.
 #[derive(Debug, Args)]
@@ -107,6 +107,8 @@ async fn test(
             seatcheck.to_string_lossy().into_owned(),
             hidden::MUTANT.into(),
             mutant.name.into(),
+            "--liveness".into(),
+            "1".into(),
         ];
         let preset = PresetText {
             file: "reference-runner/dsh.yaml".into(),
@@ -191,6 +193,7 @@ fn setup(seatcheck: &Path, words: Vec<String>, patience: Duration, preset: Optio
         contract: ClauseSet::usual(),
         patience,
         environment: Vec::new(),
+        transport: Transport::Pty,
         size: super::runner::SIZE,
     })
 }

@@ -24,6 +24,7 @@ mod quote;
 mod resume;
 mod robust;
 mod set;
+mod shutdown;
 #[cfg(test)]
 mod unrelated;
 mod watch;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::clause::{Clause, Group};
 use super::declaration::{self, DeclarationClause};
-use super::{activity, cancel, evidence, handoff, identity, input, permission, resume, robust};
+use super::{activity, cancel, evidence, handoff, identity, input, permission, resume, robust, shutdown};
 
 /// One version of the contract.
 pub struct ClauseSet {
@@ -28,6 +28,7 @@ const SETS: &[ClauseSet] = &[ClauseSet {
         permission::CLAUSES,
         resume::CLAUSES,
         handoff::CLAUSES,
+        shutdown::CLAUSES,
         evidence::CLAUSES,
         robust::CLAUSES,
     ],

@@ -7,7 +7,7 @@ use fake_openrig::preset::Preset;
 
 use crate::contract::{ClauseSet, PresetText};
 use crate::history::Declared;
-use crate::scenario::Need;
+use crate::scenario::{Need, Transport};
 
 /// Everything a run needs to know beside the scenarios.
 #[derive(Debug, Clone)]
@@ -34,6 +34,8 @@ pub struct Setup {
     pub patience: Duration,
     /// Variables of the seat beside those that every seat has; `{agent}` in a value stands for the agent's path.
     pub environment: Vec<(String, String)>,
+    /// The way to a seat, where a scenario does not fix it.
+    pub transport: Transport,
     /// Rows and columns of the terminal.
     pub size: (u16, u16),
 }

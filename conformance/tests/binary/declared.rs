@@ -36,11 +36,7 @@ fn what_is_declared_and_not_done_fails() {
             "handoff/first-input",
         ),
         ("model-ignored", "handoff.model", "handoff/model-option"),
-        (
-            "resume-in-name-only",
-            "declaration.resume-proven",
-            "promotion/6-*",
-        ),
+        ("resume-new-at-once", "declaration.resume-proven", "promotion/6-*"),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let preset = preset(folder.path(), python, fault);

@@ -143,6 +143,7 @@ fn never_asked(views: &Views<'_>, launch: &LaunchView<'_>, reference: &str) -> O
     let asked = initialize(launch)?;
     let answer = asked.answers.first()?;
     let at = answer.event.at;
+    let watched = free_after(launch, at);
     let waits = launch.requests.iter().any(|request| request.answers.is_empty());
     let excused = !(advertises_load(answer) || advertises_resume(answer))
         || super::super::identity::opening::other_version(asked).is_some()
@@ -150,8 +151,8 @@ fn never_asked(views: &Views<'_>, launch: &LaunchView<'_>, reference: &str) -> O
         || waits
         || is_not_listed(launch, reference, u64::MAX)
         || agent_left(launch, answer.agent, 0, at.saturating_add(DUE)).is_some()
-        || free_after(launch, at) < DUE
-        || machine_was_late(views, at, launch.end_of_free_run(), DUE);
+        || watched < DUE
+        || machine_was_late(views, at, launch.end_of_free_run(), watched);
     (!excused).then(|| {
         decided(
             "the agent advertises how to reopen a conversation, and the runner never asked it to",
