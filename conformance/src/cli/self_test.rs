@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use fake_openrig::preset::Preset;
 use mutants::Mutant;
 use reports::{MutantReport, SelfTest, VacuousReport, Verdict};
 use tokio::sync::{Semaphore, mpsc, watch};
@@ -187,7 +188,13 @@ fn setup(seatcheck: &Path, words: Vec<String>, patience: Duration, preset: Optio
             first_input: true,
             passes_model: true,
         },
-        declared: Declared::default(),
+        declared: Declared {
+            limits: preset
+                .as_ref()
+                .and_then(|preset| Preset::parse(&preset.text, Path::new(&preset.file)).ok())
+                .map(|preset| preset.limits),
+            missing: Vec::new(),
+        },
         preset,
         version_command: None,
         contract: ClauseSet::usual(),
