@@ -19,6 +19,7 @@ mod identity;
 mod input;
 mod permission;
 mod quote;
+pub mod readings;
 mod resume;
 mod robust;
 mod watch;

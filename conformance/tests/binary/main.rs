@@ -9,3 +9,4 @@ mod interrupted;
 mod programs;
 mod reference;
 mod support;
+mod variants;

@@ -140,6 +140,7 @@ impl Lanes {
                 }
             }
             Crossing::Post(body) => self.posts.push(Waiting::Crossed(body)),
+            Crossing::PostTwiceIfLost(body) => self.posts.push(Waiting::CrossedTwiceIfLost(body)),
             Crossing::PostConcurrently(body) => {
                 if let Some(endpoint) = self.endpoint.clone() {
                     tokio::spawn(async move { http::post(&endpoint, &body.to_string()).await });
