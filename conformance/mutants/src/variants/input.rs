@@ -22,6 +22,18 @@ pub(super) const TERSE: &[Manner] = &[
         edge: || Box::new(DroppingQueue::default()),
     },
     Manner {
+        reading: 24,
+        does: "takes nothing back on backspace",
+        edge: || {
+            let mut pastes = Pastes::default();
+            on_typed(move |_, bytes| {
+                let is_kept = |(byte, is_inside): &(u8, bool)| *is_inside || !BACKSPACE.contains(byte);
+                let kept = pastes.follow(bytes).filter(is_kept).map(|(byte, _)| byte);
+                Some(vec![Crossing::Typed(kept.collect())])
+            })
+        },
+    },
+    Manner {
         reading: 27,
         does: "leaves out the final newline of the first input",
         edge: || {
@@ -52,6 +64,8 @@ pub(super) const EAGER: &[Manner] = &[
 ];
 
 const CTRL_D: u8 = 0x04;
+/// Terminals send either for the same key.
+const BACKSPACE: [u8; 2] = [0x7f, 0x08];
 
 /// What was typed, piece by piece: whole blocks with their Enter, and interrupts.
 #[derive(Debug, Default)]

@@ -3,6 +3,9 @@
 //! A reading says how an open question of the contract is judged, and what is let pass. Each manner takes the side of
 //! one reading that the reference runner does not take, so that every free choice has a runner on either side of it.
 
+#[cfg(test)]
+#[path = "tests.rs"]
+mod crossing_tests;
 mod identity;
 mod input;
 mod posts;
