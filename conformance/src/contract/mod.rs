@@ -22,6 +22,8 @@ mod quote;
 pub mod readings;
 mod resume;
 mod robust;
+#[cfg(test)]
+mod unrelated;
 mod watch;
 
 pub use clause::{Basis, Clause, Group, Level};
