@@ -22,6 +22,7 @@ mod quote;
 pub mod readings;
 mod resume;
 mod robust;
+mod shutdown;
 #[cfg(test)]
 mod unrelated;
 mod watch;
@@ -43,6 +44,7 @@ pub fn clauses() -> impl Iterator<Item = &'static Clause> {
         resume::CLAUSES,
         evidence::CLAUSES,
         robust::CLAUSES,
+        shutdown::CLAUSES,
     ]
     .into_iter()
     .flatten()

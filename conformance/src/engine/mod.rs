@@ -2,14 +2,17 @@
 
 mod doing;
 mod driver;
+mod idle_reports;
 mod lanes;
 mod launching;
 mod observed;
 mod recorder;
 mod run;
+mod sending;
 mod setup;
 mod stopping;
 mod taking;
+mod torn_token;
 mod waiting;
 
 pub use run::{Progress, SeatRun, run};

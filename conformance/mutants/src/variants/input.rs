@@ -120,7 +120,7 @@ struct DroppingQueue {
     is_working: bool,
     blocks: Blocks,
     waiting: std::collections::VecDeque<Vec<u8>>,
-    prompts: Vec<String>,
+    prompts: Vec<serde_json::Value>,
 }
 
 impl DroppingQueue {
@@ -180,16 +180,13 @@ impl Edge for DroppingQueue {
                     && prompt_text(&message).is_some()
                 {
                     self.is_working = true;
-                    self.prompts.push(message["id"].to_string());
+                    self.prompts.push(message["id"].clone());
                 }
             }
             Crossing::FromAgent(line) => {
                 if let Ok(message) = serde_json::from_str::<serde_json::Value>(line)
                     && message.get("method").is_none()
-                    && let Some(at) = self
-                        .prompts
-                        .iter()
-                        .position(|id| *id == message["id"].to_string())
+                    && let Some(at) = self.prompts.iter().position(|id| *id == message["id"])
                 {
                     self.prompts.swap_remove(at);
                     happens.extend(self.end_turn());

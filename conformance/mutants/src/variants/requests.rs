@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Manner;
 use crate::altered::{Instead, on_crossing, on_message_to_agent};
-use crate::messages::{error, from_agent, id_of, is, is_answer, request, to_agent};
+use crate::messages::{error, from_agent, is, is_answer, request, to_agent};
 
 /// The numbering stands at the end: whatever else is sent gets a number, too.
 pub(super) const TERSE: &[Manner] = &[
@@ -97,7 +97,7 @@ fn listed_first() -> Box<dyn Edge> {
                     offers_list =
                         message["result"]["agentCapabilities"]["sessionCapabilities"]["list"].is_object();
                 }
-                if id_of(&message) != json!(LIST).to_string() || !is_answer(&message) {
+                if message["id"] != LIST || !is_answer(&message) {
                     return None;
                 }
                 let asked = reopening.take()?;
@@ -129,7 +129,7 @@ fn mode_set() -> Box<dyn Edge> {
             return None;
         };
         let message: Value = serde_json::from_str(line).ok()?;
-        if is_answer(&message) && id_of(&message) == json!(MODE).to_string() {
+        if is_answer(&message) && message["id"] == MODE {
             return Some(Vec::new());
         }
         let method = seen.answered_method(&message)?;
