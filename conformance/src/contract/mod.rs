@@ -21,6 +21,7 @@ mod identity;
 mod input;
 mod permission;
 mod quote;
+pub mod readings;
 mod resume;
 mod robust;
 mod set;

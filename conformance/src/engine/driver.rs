@@ -277,6 +277,10 @@ impl<'s> Driver<'s> {
                     let whole = pending_text(&scenario.steps, index);
                     self.paste(text, &whole).await?;
                 }
+                scenario::Step::PasteLarge(large) => {
+                    let whole = pending_text(&scenario.steps, index);
+                    self.paste(large.text(), &whole).await?;
+                }
                 scenario::Step::PasteInPieces(pieces) => {
                     let whole = pending_text(&scenario.steps, index);
                     self.paste_in_pieces(pieces, &whole).await?;

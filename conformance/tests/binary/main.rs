@@ -12,3 +12,4 @@ mod profile;
 mod programs;
 mod reference;
 mod support;
+mod variants;

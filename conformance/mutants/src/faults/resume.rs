@@ -203,6 +203,12 @@ pub(super) const MUTANTS: &[Mutant] = &[
         edge: || on_replayed("agent_message_chunk", |seen, _| post(seen, "Stop", TURN_ENDED)),
     },
     Mutant {
+        name: "replayed-tools-as-turns",
+        clause: "resume.replay-not-activity",
+        fault: "posts idle for replayed tool calls",
+        edge: || on_replayed("tool_call", |seen, _| post(seen, "Stop", TURN_ENDED)),
+    },
+    Mutant {
         name: "replay-submitted",
         clause: "resume.replay-not-activity",
         fault: "submits replayed messages of a person once more",
