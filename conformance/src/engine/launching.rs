@@ -169,7 +169,7 @@ impl Driver<'_> {
 impl Running {
     fn new(
         terminal: Terminal,
-        writer: mpsc::UnboundedSender<Written>,
+        writer: mpsc::Sender<Written>,
         supervisor: Child,
         tasks: Tasks,
     ) -> Self {

@@ -1,16 +1,20 @@
 //! Drives seats: one scenario on one seat, many side by side. It records and asserts nothing.
 
+mod control_lines;
 mod doing;
 mod driver;
+mod kept;
 mod lanes;
 mod launching;
 mod observed;
 mod recorder;
 mod run;
 mod setup;
+mod shown;
 mod stopping;
 mod taking;
 mod waiting;
+mod waiting_room;
 
 pub use run::{Progress, SeatRun, run};
 pub use setup::{Claims, RunnerCommand, Setup};

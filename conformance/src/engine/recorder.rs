@@ -2,32 +2,26 @@
 
 use std::borrow::Cow;
 
+use super::kept::{CommonRoom, Kept};
 use crate::contract::CONTRACT;
-use crate::history::{Bytes, Event, FORMAT, Fact, Header, History, Pane, Wire};
+use crate::history::{Bytes, Event, FORMAT, Fact, Header, History, Lane, Pane, Wire};
 use crate::scenario::Scenario;
 use crate::seat::clock;
 
 /// What stands where the token stood.
 const TOKEN_MARK: &[u8] = "‹hook token›".as_bytes();
 
-/// So many bytes of raw content are kept of one seat; what comes later is counted and not kept.
-const KEPT: usize = 96 << 20;
-
-/// So many events are kept of one seat.
-const EVENTS: usize = 400_000;
-
 #[derive(Debug)]
 pub(crate) struct Recorder {
     header: Header,
     start: u64,
     events: Vec<Event>,
-    bytes: usize,
-    dropped: u64,
+    kept: Kept,
     token: Vec<u8>,
 }
 
 impl Recorder {
-    pub(crate) fn new(scenario: &Scenario, token: &str) -> Self {
+    pub(crate) fn new(scenario: &Scenario, token: &str, common: CommonRoom) -> Self {
         let header = Header {
             format: FORMAT.into(),
             contract: CONTRACT.into(),
@@ -40,32 +34,42 @@ impl Recorder {
             header,
             start: clock::now(),
             events: Vec::new(),
-            bytes: 0,
-            dropped: 0,
+            kept: Kept::new(common),
             token,
         }
     }
 
-    /// Adds a fact of this launch that was seen at `at` (`CLOCK_MONOTONIC`).
-    pub(crate) fn add(&mut self, launch: u32, at: u64, fact: Fact) {
-        let fact = self.without_token(fact);
-        let size = size(&fact);
-        if self.bytes + size > KEPT || self.events.len() >= EVENTS {
-            self.dropped += 1;
-            return;
-        }
-        self.bytes += size;
-        self.events.push(Event {
+    /// Adds a fact of this launch that was seen at `at` (`CLOCK_MONOTONIC`), and gives it back if there was room for it.
+    pub(crate) fn add(&mut self, launch: u32, at: u64, fact: Fact) -> Option<&Fact> {
+        let event = Event {
             sequence: 0,
             at: at.saturating_sub(self.start),
             launch,
-            fact,
-        });
+            fact: self.without_token(fact),
+        };
+        if !self.kept.has_room(&event) {
+            self.kept.leave_out(event);
+            return None;
+        }
+        self.events.push(event);
+        self.events.last().map(|event| &event.fact)
     }
 
-    /// The history, and how many events were not kept.
-    pub(crate) fn finish(self) -> (History, u64) {
-        (History::new(self.header, self.events), self.dropped)
+    /// Something of this lane was lost before it could be recorded.
+    pub(crate) fn lost(&mut self, launch: u32, at: u64, lane: Lane, bytes: u64) {
+        self.kept
+            .count(lane, launch, at.saturating_sub(self.start), 1, bytes);
+    }
+
+    /// A lane of which not everything is kept.
+    pub(crate) fn cut_lane(&self) -> Option<Lane> {
+        self.kept.cut_lane()
+    }
+
+    /// The history, with what it does not hold said in it.
+    pub(crate) fn finish(mut self) -> History {
+        self.events.append(&mut self.kept.finish());
+        History::new(self.header, self.events)
     }
 
     fn without_token(&self, fact: Fact) -> Fact {
@@ -132,20 +136,6 @@ fn replaced<'b>(bytes: &'b [u8], token: &[u8]) -> Cow<'b, [u8]> {
     }
     clean.extend_from_slice(rest);
     Cow::Owned(clean)
-}
-
-fn size(fact: &Fact) -> usize {
-    match fact {
-        Fact::Pane(Pane::Output { bytes } | Pane::Input { bytes })
-        | Fact::Wire(
-            Wire::ToAgent { line: bytes, .. }
-            | Wire::FromAgent { line: bytes, .. }
-            | Wire::FromAgentRaw { bytes, .. },
-        )
-        | Fact::Post(crate::history::PostFact::Started { body: bytes, .. }) => bytes.0.len(),
-        Fact::Record(record) => record.content.as_ref().map_or(0, |content| content.0.len()),
-        _ => 0,
-    }
 }
 
 #[cfg(test)]

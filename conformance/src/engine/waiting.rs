@@ -51,6 +51,9 @@ impl Driver<'_> {
                 if self.fault.is_some() {
                     cut_short = Some("the kit itself failed".to_owned());
                     deadline = Instant::now();
+                } else if let Some(lane) = self.recorder.cut_lane() {
+                    cut_short = Some(format!("more came in the {} lane than is kept", lane.as_str()));
+                    deadline = Instant::now();
                 } else if self.observed.runner_ended() {
                     cut_short = Some("the runner had ended".to_owned());
                     deadline = deadline.min(Instant::now() + AFTER_THE_END);
@@ -137,7 +140,7 @@ impl Driver<'_> {
     /// Takes in what has come already, and no more than can have been waiting.
     pub(super) fn take_waiting(&mut self) {
         for _ in 0..WAITING {
-            let Ok(observation) = self.observations.try_recv() else {
+            let Some(observation) = self.observations.try_recv() else {
                 return;
             };
             self.take_now(observation);

@@ -62,6 +62,9 @@ fn doubts(facts: &RunFacts, judged: &[Judged], clauses: &[ClauseReport]) -> Vec<
         {
             doubts.push(format!("{} {stopped_at}, and no clause explains it", report.id));
         }
+        if let Some(cut) = &judged.cut {
+            doubts.push(format!("{}: the evidence was cut at {cut}", report.id));
+        }
         if let Some(fault) = &report.fault {
             doubts.push(format!("{}: {fault}", report.id));
         }

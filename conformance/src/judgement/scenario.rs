@@ -21,6 +21,8 @@ pub struct Judged {
     pub agent_started: bool,
     /// What the runner's record names as its producer.
     pub producer: Option<String>,
+    /// Where the history is not whole, in words.
+    pub cut: Option<String>,
     /// The runner that could not be started, and why.
     pub not_started: Option<String>,
 }
@@ -62,7 +64,8 @@ pub fn judge(
     let mut producer = None;
     let mut agent_started = false;
     if let Some(history) = history {
-        let views = Views::new(history);
+        let whole = history.before_the_cut();
+        let views = Views::new(whole.as_ref().unwrap_or(history));
         agent_started = views.launches.iter().any(|launch| !launch.agents.is_empty());
         producer = views
             .launches
@@ -76,7 +79,11 @@ pub fn judge(
             .find_map(|record: &RecordVersion<'_>| record.field("producer").map(str::to_owned));
         if fault.is_none() {
             findings = contract::clauses()
-                .filter_map(|clause| finding_report(clause.id, (clause.judge)(&views), exercises))
+                .filter_map(|clause| {
+                    let finding = (clause.judge)(&views);
+                    let finding = if whole.is_some() { until_the_cut(finding) } else { finding };
+                    finding_report(clause.id, finding, exercises)
+                })
                 .collect();
         }
     }
@@ -103,6 +110,9 @@ pub fn judge(
         cut_off,
         agent_started,
         producer,
+        cut: history
+            .and_then(History::first_cut)
+            .map(|cut| format!("event {}: {}", cut.sequence, in_words(cut))),
         not_started: events.iter().find_map(|event| match &event.fact {
             Fact::Process(crate::history::Process::RunnerNotStarted { why }) => Some(why.clone()),
             _ => None,
@@ -136,6 +146,18 @@ fn last_events(events: &[Event]) -> Vec<String> {
             )
         })
         .collect()
+}
+
+/// What can be said of a clause where the history is not whole: nothing is known of what came after, so nothing is kept
+/// for certain, and what was broken before stays broken.
+fn until_the_cut(finding: Finding) -> Finding {
+    match finding {
+        Finding::Held(mut decided) | Finding::NotApplicable(mut decided) => {
+            decided.said += "; what came later is not known, since the evidence was cut there";
+            Finding::Inconclusive(decided)
+        }
+        other => other,
+    }
 }
 
 fn finding_report(clause: &str, finding: Finding, exercises: &[String]) -> Option<FindingReport> {
