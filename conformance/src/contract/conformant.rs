@@ -366,7 +366,7 @@ fn stopped_in_a_turn() -> HistoryBuilder {
         .post("Stop", "dsh_exited")
 }
 
-fn all() -> Vec<(&'static str, History)> {
+pub(super) fn all() -> Vec<(&'static str, History)> {
     [
         ("beating", beating()),
         ("terse", terse()),
@@ -390,7 +390,7 @@ fn all() -> Vec<(&'static str, History)> {
     .collect()
 }
 
-fn assert_nothing_broken(manner: &str, history: &History) {
+pub(super) fn assert_nothing_broken(manner: &str, history: &History) {
     let views = Views::new(history);
     for clause in clauses() {
         let finding = (clause.judge)(&views);

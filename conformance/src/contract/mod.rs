@@ -21,6 +21,8 @@ mod permission;
 mod quote;
 mod resume;
 mod robust;
+#[cfg(test)]
+mod unrelated;
 mod watch;
 
 pub use clause::{Basis, Clause, Group, Level};
