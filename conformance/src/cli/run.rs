@@ -9,7 +9,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 
 use super::bundle::{self, RunFile, ScenarioFile};
-use super::exit::Exit;
+use super::exit::{Exit, Refusal};
 use super::progress::ProgressShown;
 use super::runner::RunnerOptions;
 use super::select::{Selected, Selection};
@@ -52,6 +52,7 @@ pub(super) fn run(options: Options) -> anyhow::Result<Exit> {
     let setup = Arc::new(options.runner.setup()?);
     let selected = options.selection.select(setup.claims)?;
     let scenarios: Vec<Arc<Scenario>> = selected.scenarios.iter().cloned().map(Arc::new).collect();
+    enough_files(options.jobs.min(scenarios.len()))?;
     if let Some(folder) = &options.out {
         prepare(folder)?;
     }
@@ -138,6 +139,23 @@ fn facts(setup: &Setup, selected: &Selected, interrupted: bool) -> RunFacts {
         agent_names: setup.agent_names.clone(),
         interrupted,
     }
+}
+
+/// Refuses what would fail seat by seat, with reasons that nobody could follow.
+fn enough_files(seats: usize) -> anyhow::Result<()> {
+    crate::seat::file_limit::raise_for(seats).map_err(|few| {
+        Refusal::usage(
+            format!(
+                "{seats} seats side by side need about {} open files, and {} are allowed",
+                few.need, few.may
+            ),
+            format!(
+                "run fewer with `--jobs {}`, or allow more with `ulimit -n {}`",
+                few.seats.max(1),
+                few.need
+            ),
+        )
+    })
 }
 
 /// A folder of an earlier run is replaced file by file; anything else in the way is refused.

@@ -158,6 +158,8 @@ pub(crate) struct Driver<'s> {
     /// Held until the first agent is there, or the runner has ended.
     pub(super) beginning: Option<OwnedSemaphorePermit>,
     pub(super) fault: Option<String>,
+    /// The supervisor ended before it was told to: `fault` is about that.
+    pub(super) supervisor_is_gone: bool,
     // Lives as long as the seat.
     pub(super) _lanes: Tasks,
 }
@@ -178,8 +180,7 @@ impl<'s> Driver<'s> {
                 .map_err(io::Error::other)?;
         let (sender, observations) = channel();
         let mut lanes = Tasks::default();
-        let (endpoint, exchanges) =
-            Endpoint::start(options(&blueprint)).map_err(io::Error::other)?;
+        let (endpoint, exchanges) = Endpoint::start(options(&blueprint)).map_err(io::Error::other)?;
         lanes.pass_exchanges(exchanges, sender.clone());
         lanes.listen(&room.socket(), sender.clone())?;
         let recorder = Recorder::new(scenario, blueprint.token.reveal(), shared.room.clone());
@@ -196,7 +197,7 @@ impl<'s> Driver<'s> {
                 token: blueprint.token,
             },
             recorder,
-            observed: Observed::new(setup.size, &setup.name),
+            observed: Observed::new(setup.size, &setup.name, scenario.awaits_pane()),
             reading: None,
             script: Script::default(),
             sender,
@@ -221,6 +222,7 @@ impl<'s> Driver<'s> {
             any_agent,
             beginning,
             fault: None,
+            supervisor_is_gone: false,
             _lanes: lanes,
         })
     }

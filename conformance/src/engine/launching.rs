@@ -12,9 +12,9 @@ use super::lanes::{Tasks, Written, order};
 use super::observed::Observed;
 use crate::history::{Fact, Launched, RecordChange, RecordFact, Step};
 use crate::scenario::{EndpointTold, Launch, Resume};
-use crate::seat::clock;
 use crate::seat::supervisor::{Order, Start};
 use crate::seat::terminal::Terminal;
+use crate::seat::{clock, file_limit};
 
 impl Driver<'_> {
     /// Launches the seat and returns when the runner was started or could not be.
@@ -23,7 +23,7 @@ impl Driver<'_> {
         self.launch_began = clock::now();
         let number = self.launch;
         let facts = self.prepare(launch).map_err(io::Error::other)?;
-        self.observed = Observed::new(self.setup.size, &self.setup.name);
+        self.observed = Observed::new(self.setup.size, &self.setup.name, self.scenario.awaits_pane());
         self.reading = Some(fake_openrig::reading::SeatReading::new((&facts).into()));
         self.script = self.scenario.script(launch.agent.as_deref()).clone();
 
@@ -54,6 +54,8 @@ impl Driver<'_> {
             .stderr(Stdio::from(slave))
             .kill_on_drop(true)
             .spawn()?;
+        // Before the runner is started: the supervisor waits for that order.
+        supervisor.id().map(file_limit::as_given);
         tasks.read_terminal(number, terminal.clone(), self.sender.clone());
         let writer = tasks.write_terminal(terminal.clone());
         self.running = Some(Running::new(terminal, writer, supervisor, tasks));
@@ -167,12 +169,7 @@ impl Driver<'_> {
 }
 
 impl Running {
-    fn new(
-        terminal: Terminal,
-        writer: mpsc::Sender<Written>,
-        supervisor: Child,
-        tasks: Tasks,
-    ) -> Self {
+    fn new(terminal: Terminal, writer: mpsc::Sender<Written>, supervisor: Child, tasks: Tasks) -> Self {
         Self {
             terminal: Some(terminal),
             writer: Some(writer),

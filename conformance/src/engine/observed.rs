@@ -40,14 +40,20 @@ pub(crate) struct Observed {
 }
 
 impl Observed {
-    pub(crate) fn new(size: (u16, u16), runtime: &str) -> Self {
+    /// `pane_is_awaited`: whether the scenario waits for a text in the pane, which takes remembering.
+    pub(crate) fn new(size: (u16, u16), runtime: &str, pane_is_awaited: bool) -> Self {
+        let screen = if pane_is_awaited {
+            Screen::telling_what_scrolls_away(size)
+        } else {
+            Screen::new(size)
+        };
         Self {
             happened: HashMap::new(),
             used: HashMap::new(),
             asked_agent: HashMap::new(),
             asked_runner: HashMap::new(),
             reading: None,
-            screen: Screen::new(size),
+            screen,
             shown: Shown::default(),
             runtime: runtime.to_owned(),
         }

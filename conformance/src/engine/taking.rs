@@ -39,7 +39,8 @@ impl Driver<'_> {
             Seen::SupervisorGone => {
                 if let Some(running) = self.running.as_mut().filter(|_| of_this_launch) {
                     if !running.ended {
-                        self.fault = Some("the seat's supervisor was killed".into());
+                        self.supervisor_is_gone = true;
+                        self.fault = Some("the seat's supervisor is gone".into());
                     }
                     running.ended = true;
                 }

@@ -128,13 +128,24 @@ impl Driver<'_> {
             biased;
             Some(observation) = self.observations.recv() => {
                 self.take(observation).await;
-                self.take_waiting();
+                self.take_some();
             }
             tick = self.ticker.tick() => self.tell_lateness(tick),
             () = reading_changes => self.tell_reading(),
             () = tokio::time::sleep_until(deadline) => return false,
         }
         true
+    }
+
+    /// Takes in what has come already, but not so long that a deadline is missed by much: a flood takes time.
+    fn take_some(&mut self) {
+        const LONG_ENOUGH: Duration = Duration::from_millis(20);
+        let began = Instant::now();
+        while began.elapsed() < LONG_ENOUGH
+            && let Some(observation) = self.observations.try_recv()
+        {
+            self.take_now(observation);
+        }
     }
 
     /// Takes in what has come already, and no more than can have been waiting.
@@ -169,7 +180,14 @@ impl Driver<'_> {
             .is_some_and(|running| running.orders.is_none())
         {
             if !self.pump_in_hurry(limit).await {
-                return Err(io::Error::other("the seat's supervisor did not come up"));
+                let ended = self
+                    .running
+                    .as_mut()
+                    .and_then(|running| running.supervisor.try_wait().ok().flatten());
+                return Err(io::Error::other(match ended {
+                    Some(status) => self.why_the_supervisor_is_gone(status),
+                    None => "the seat's supervisor did not come up".into(),
+                }));
             }
         }
         Ok(())

@@ -37,7 +37,9 @@ pub(crate) fn channel() -> (Sender, Receiver) {
 impl Sender {
     /// Sends it as soon as there is room.
     pub(crate) async fn send(&self, observation: Observation) -> Result<(), Gone> {
-        let size = u32::try_from(size(&observation.what)).unwrap_or(BYTES).clamp(1, BYTES);
+        let size = u32::try_from(size(&observation.what))
+            .unwrap_or(BYTES)
+            .clamp(1, BYTES);
         let room = self.room.clone().acquire_many_owned(size).await;
         let room = room.map_err(|_| Gone)?;
         self.to.send((observation, room)).await.map_err(|_| Gone)

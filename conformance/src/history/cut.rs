@@ -25,12 +25,22 @@ impl History {
     /// The event from which on this history is not whole.
     #[must_use]
     pub fn first_cut(&self) -> Option<&Event> {
-        self.events.iter().find(|event| {
-            matches!(
-                event.fact,
-                Fact::Cut(_) | Fact::Post(PostFact::Flooded { .. })
-            )
-        })
+        self.events
+            .iter()
+            .find(|event| matches!(event.fact, Fact::Cut(_) | Fact::Post(PostFact::Flooded { .. })))
+    }
+
+    /// The lanes that are not whole.
+    #[must_use]
+    pub fn cut_lanes(&self) -> Vec<Lane> {
+        let cuts = self.events.iter().filter_map(|event| match &event.fact {
+            Fact::Cut(cut) => Some(cut.lane),
+            Fact::Post(PostFact::Flooded { .. }) => Some(Lane::Post),
+            _ => None,
+        });
+        cuts.collect::<std::collections::BTreeSet<Lane>>()
+            .into_iter()
+            .collect()
     }
 
     /// What came before the first cut; `None` if there is none.

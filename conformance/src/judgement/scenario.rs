@@ -66,6 +66,8 @@ pub fn judge(
     if let Some(history) = history {
         let whole = history.before_the_cut();
         let views = Views::new(whole.as_ref().unwrap_or(history));
+        let cut_lanes = history.cut_lanes();
+        let of_the_end = (!cut_lanes.is_empty()).then(|| Views::new(history));
         agent_started = views.launches.iter().any(|launch| !launch.agents.is_empty());
         producer = views
             .launches
@@ -80,8 +82,13 @@ pub fn judge(
         if fault.is_none() {
             findings = contract::clauses()
                 .filter_map(|clause| {
-                    let finding = (clause.judge)(&views);
-                    let finding = if whole.is_some() { until_the_cut(finding) } else { finding };
+                    let finding = match &of_the_end {
+                        None => (clause.judge)(&views),
+                        Some(of_the_end) if does_not_read(clause.id, &cut_lanes) => {
+                            (clause.judge)(of_the_end)
+                        }
+                        Some(_) => until_the_cut((clause.judge)(&views), &cut_lanes),
+                    };
                     finding_report(clause.id, finding, exercises)
                 })
                 .collect();
@@ -148,12 +155,29 @@ fn last_events(events: &[Event]) -> Vec<String> {
         .collect()
 }
 
+/// Whether the clause's judge reads none of these lanes. How a seat ends shows in its processes, the wire and the steps,
+/// and matters most for a seat that behaves badly otherwise.
+fn does_not_read(clause: &str, lanes: &[Lane]) -> bool {
+    const OF_THE_END: [&str; 4] = [
+        "shutdown.hangup",
+        "shutdown.terminate",
+        "shutdown.no-orphans",
+        "shutdown.survivors-declared",
+    ];
+    OF_THE_END.contains(&clause)
+        && lanes
+            .iter()
+            .all(|lane| matches!(lane, Lane::Pane | Lane::Post | Lane::Record | Lane::Reading))
+}
+
 /// What can be said of a clause where the history is not whole: nothing is known of what came after, so nothing is kept
-/// for certain, and what was broken before stays broken.
-fn until_the_cut(finding: Finding) -> Finding {
+/// for certain, and what was broken before stays broken. But a flooded wire holds the agent itself up, and then how its
+/// lines stand to everything else proves nothing.
+fn until_the_cut(finding: Finding, lanes: &[Lane]) -> Finding {
     match finding {
-        Finding::Held(mut decided) | Finding::NotApplicable(mut decided) => {
-            decided.said += "; what came later is not known, since the evidence was cut there";
+        Finding::Broken(decided) if !lanes.contains(&Lane::Wire) => Finding::Broken(decided),
+        Finding::Held(mut decided) | Finding::NotApplicable(mut decided) | Finding::Broken(mut decided) => {
+            decided.said += "; more came than is kept, so this is not certain";
             Finding::Inconclusive(decided)
         }
         other => other,

@@ -7,6 +7,7 @@
 //! the *fake agent* is started by the runner itself, through a shim on PATH.
 
 pub(crate) mod clock;
+pub(crate) mod file_limit;
 pub(crate) mod processes;
 pub(crate) mod record_watch;
 pub(crate) mod room;

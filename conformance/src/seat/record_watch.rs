@@ -87,7 +87,11 @@ impl RecordWatcher {
         reason = "its successor is unsafe; an OwnedFd keeps its descriptor open, as that asks"
     )]
     pub(crate) fn new() -> io::Result<Self> {
-        let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
+        let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).map_err(|error| {
+            io::Error::other(format!(
+                "launch records can't be watched: {error}; is fs.inotify.max_user_instances used up?"
+            ))
+        })?;
         let inotify = AsyncFd::with_interest(inotify, Interest::READABLE)?;
         let shared = Arc::new(Shared {
             inotify,

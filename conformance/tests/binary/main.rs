@@ -5,7 +5,9 @@
 )]
 
 mod command;
+mod hostile;
 mod interrupted;
+mod many_seats;
 mod programs;
 mod reference;
 mod support;

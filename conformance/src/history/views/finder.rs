@@ -100,7 +100,7 @@ mod tests {
             chunks in prop::collection::vec(prop::collection::vec(piece(), 1..6), 1..30),
             wanted in "[abé]{1,4}",
         ) {
-            let mut screen = Screen::new((4, 7));
+            let mut screen = Screen::telling_what_scrolls_away((4, 7));
             let mut finder = Finder::new(wanted.clone());
             let size = |cells| std::num::NonZeroU16::new(cells).unwrap();
             let mut terminal = vt100::Parser::new(size(4), size(7), 10_000);

@@ -19,6 +19,8 @@ pub struct Screen {
 /// What is not to be seen on the screen, since it was last taken.
 #[derive(Default)]
 struct Beside {
+    /// Whether anybody asks for what scrolls away.
+    tells: bool,
     /// What went off its top, squeezed.
     scrolled_away: String,
     state: vt100::capture::BasicFormattedCaptureState,
@@ -47,7 +49,7 @@ impl vt100::Callbacks for Beside {
 
     fn on_scroll(&mut self, row: vt100::capture::RowContents<'_>, alternate_screen: bool) {
         // A full-screen program's lines are gone with its screen, as in a real terminal.
-        if alternate_screen {
+        if alternate_screen || !self.tells {
             return;
         }
         let mut formatted = String::new();
@@ -59,9 +61,18 @@ impl vt100::Callbacks for Beside {
 }
 
 impl Screen {
-    /// An empty screen of that size (rows, columns).
+    /// An empty screen of that size (rows, columns), which forgets what scrolls away.
     #[must_use]
     pub fn new(size: (u16, u16)) -> Self {
+        Self::with(size, false)
+    }
+
+    /// The same, telling what scrolls away, which takes more time.
+    pub(crate) fn telling_what_scrolls_away(size: (u16, u16)) -> Self {
+        Self::with(size, true)
+    }
+
+    fn with(size: (u16, u16), tells: bool) -> Self {
         let at_least_one = |cells: u16| NonZeroU16::new(cells).unwrap_or(NonZeroU16::MIN);
         // Nothing is kept above the screen: what scrolls away is told once, which costs what is new and no more.
         Self {
@@ -69,7 +80,10 @@ impl Screen {
                 at_least_one(size.0),
                 at_least_one(size.1),
                 0,
-                Beside::default(),
+                Beside {
+                    tells,
+                    ..Beside::default()
+                },
             ),
             repeats: Repeats::default(),
         }
@@ -158,7 +172,7 @@ pub(crate) fn first_shown<'h>(
     if wanted.is_empty() {
         return None;
     }
-    let mut screen = Screen::new(size);
+    let mut screen = Screen::telling_what_scrolls_away(size);
     let mut finder = Finder::new(wanted);
     let mut count_before = None;
     for (event, bytes) in output(events) {
@@ -192,7 +206,7 @@ mod tests {
 
     #[test]
     fn what_scrolled_away_is_told_once_and_in_order() {
-        let mut screen = Screen::new((3, 20));
+        let mut screen = Screen::telling_what_scrolls_away((3, 20));
         for number in 1..=5 {
             screen.feed(format!("\x1b[1mline {number}\x1b[0m\r\n").as_bytes());
         }
@@ -204,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_full_screen_programs_lines_are_gone_with_its_screen() {
-        let mut screen = Screen::new((2, 20));
+        let mut screen = Screen::telling_what_scrolls_away((2, 20));
         screen.feed(b"before\x1b[?1049h\x1b[Hone\r\ntwo\r\nthree\x1b[?1049l");
         assert_eq!(screen.take_scrolled_away() + &screen.visible(), "before");
     }

@@ -1,5 +1,7 @@
 //! Keeps a program from making the screen work without end: `CSI 65535 b` repeats a character 65535 times.
 
+use std::borrow::Cow;
+
 /// No sequence that is held back is longer; a longer one repeats nothing.
 const LONGEST: usize = 32;
 
@@ -12,8 +14,11 @@ pub(super) struct Repeats {
 
 impl Repeats {
     /// `bytes` with every repetition cut to `columns`. A sequence that is not complete is held back.
-    pub(super) fn cut(&mut self, bytes: &[u8], columns: u16) -> Vec<u8> {
+    pub(super) fn cut<'b>(&mut self, bytes: &'b [u8], columns: u16) -> Cow<'b, [u8]> {
         const ESCAPE: u8 = 0x1b;
+        if self.held.is_empty() && !bytes.contains(&ESCAPE) {
+            return Cow::Borrowed(bytes);
+        }
         let mut passed = Vec::with_capacity(self.held.len() + bytes.len());
         for &byte in bytes {
             match (self.held.len(), byte) {
@@ -36,14 +41,18 @@ impl Repeats {
                 }
             }
         }
-        passed
+        Cow::Owned(passed)
     }
 
     fn repeats_more_than(&self, columns: u16) -> bool {
         self.held[2..]
             .split(|byte| !byte.is_ascii_digit())
             .filter_map(|digits| std::str::from_utf8(digits).ok())
-            .any(|digits| digits.parse::<u64>().map_or(!digits.is_empty(), |count| count > u64::from(columns)))
+            .any(|digits| {
+                digits
+                    .parse::<u64>()
+                    .map_or(!digits.is_empty(), |count| count > u64::from(columns))
+            })
     }
 }
 
@@ -55,7 +64,10 @@ mod tests {
 
     fn cut(pieces: &[&[u8]]) -> Vec<u8> {
         let mut repeats = Repeats::default();
-        pieces.iter().flat_map(|piece| repeats.cut(piece, 80)).collect()
+        pieces
+            .iter()
+            .flat_map(|piece| repeats.cut(piece, 80).into_owned())
+            .collect()
     }
 
     #[test]
@@ -63,7 +75,10 @@ mod tests {
         assert_eq!(cut(&[b"x\x1b[655", b"35by"]), b"x\x1b[80by");
         assert_eq!(cut(&[b"x\x1b[99999999999999999999b"]), b"x\x1b[80b");
         assert_eq!(cut(&[b"x\x1b[9\n999b"]), b"x\n\x1b[80b");
-        assert_eq!(cut(&[b"x\x1b[12b\x1b[?2004h\x1b[1;31mb"]), b"x\x1b[12b\x1b[?2004h\x1b[1;31mb");
+        assert_eq!(
+            cut(&[b"x\x1b[12b\x1b[?2004h\x1b[1;31mb"]),
+            b"x\x1b[12b\x1b[?2004h\x1b[1;31mb"
+        );
     }
 
     proptest! {
@@ -73,7 +88,10 @@ mod tests {
         ) {
             let output = pieces.concat();
             let mut repeats = Repeats::default();
-            let mut passed: Vec<u8> = pieces.iter().flat_map(|piece| repeats.cut(piece.as_bytes(), 80)).collect();
+            let mut passed: Vec<u8> = pieces
+                .iter()
+                .flat_map(|piece| repeats.cut(piece.as_bytes(), 80).into_owned())
+                .collect();
             passed.append(&mut repeats.held);
             // A control character may pass a sequence that it stands in.
             let sorted = |bytes: &[u8]| { let mut bytes = bytes.to_vec(); bytes.sort_unstable(); bytes };
