@@ -14,7 +14,7 @@ mod evidence;
 mod finding;
 mod grace;
 #[cfg(test)]
-mod history_builder;
+pub(crate) mod history_builder;
 mod identity;
 mod input;
 mod permission;

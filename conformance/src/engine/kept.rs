@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::history::views::repeated;
 use crate::history::{Cut, Event, Fact, Lane, Pane, PostFact, Process, Wire};
 
 /// The room of its own that each lane of a seat has.
@@ -144,10 +145,12 @@ impl Kept {
     }
 }
 
-/// About how many bytes a fact holds beyond its own size.
+/// About how many bytes a fact takes beyond its own size.
 fn content(fact: &Fact) -> usize {
     match fact {
-        Fact::Pane(Pane::Output { bytes } | Pane::Input { bytes } | Pane::Answer { bytes })
+        // What a screen has to draw is what it costs to judge.
+        Fact::Pane(Pane::Output { bytes }) => bytes.0.len() + repeated(&bytes.0),
+        Fact::Pane(Pane::Input { bytes } | Pane::Answer { bytes })
         | Fact::Wire(
             Wire::ToAgent { line: bytes, .. }
             | Wire::FromAgent { line: bytes, .. }
@@ -236,7 +239,7 @@ mod tests {
     #[test]
     fn a_seat_has_its_own_room_when_others_took_the_common_one() {
         let common = CommonRoom::new();
-        for _ in 0..60 {
+        for _ in 0..80 {
             let mut flooding = Kept::new(common.clone());
             while keep(&mut flooding, output(1, 1 << 20)) {}
         }

@@ -109,7 +109,7 @@ impl Driver<'_> {
     pub(super) async fn pump_in_hurry(&mut self, deadline: Instant) -> bool {
         // A seat that never stops talking must not put the deadline off.
         if Instant::now() >= deadline {
-            self.take_waiting();
+            self.take_some();
             return false;
         }
         let now = clock::now();
@@ -137,14 +137,18 @@ impl Driver<'_> {
         true
     }
 
-    /// Takes in what has come already, but not so long that a deadline is missed by much: a flood takes time.
+    /// Takes in what has come already, but not so long that a deadline is missed by much: a flood takes time. A seat
+    /// that does not flood never has more than these waiting, however late the machine is.
     fn take_some(&mut self) {
+        const ALWAYS: usize = 32;
         const LONG_ENOUGH: Duration = Duration::from_millis(20);
         let began = Instant::now();
-        while began.elapsed() < LONG_ENOUGH
+        let mut taken = 0;
+        while (taken < ALWAYS || began.elapsed() < LONG_ENOUGH)
             && let Some(observation) = self.observations.try_recv()
         {
             self.take_now(observation);
+            taken += 1;
         }
     }
 

@@ -206,3 +206,68 @@ fn finding_report(clause: &str, finding: Finding, exercises: &[String]) -> Optio
         events: decided.events,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::history_builder::HistoryBuilder;
+    use crate::history::{Cut, PostFact};
+
+    fn opened() -> HistoryBuilder {
+        HistoryBuilder::launched().opened()
+    }
+
+    fn with_wrong_harness(history: HistoryBuilder) -> HistoryBuilder {
+        history.record_with(|record| record["harness"] = "acp".into())
+    }
+
+    fn cut(history: HistoryBuilder, lane: Lane) -> HistoryBuilder {
+        history.fact(Fact::Cut(Cut {
+            lane,
+            events: 1,
+            bytes: 1,
+            until: 0,
+        }))
+    }
+
+    fn judged(history: &HistoryBuilder) -> Judged {
+        let history = history.clone().watch_seconds(10).stopping().history();
+        judge("a/b", "", &[], 0, Some(&history), None, false)
+    }
+
+    fn found(judged: &Judged, word: &str) -> Vec<String> {
+        let findings = judged.report.findings.iter();
+        findings
+            .filter(|finding| finding.finding == word)
+            .map(|finding| finding.clause.clone())
+            .collect()
+    }
+
+    #[test]
+    fn nothing_is_kept_for_certain_where_the_evidence_was_cut() {
+        let ready = HistoryBuilder::ready();
+        assert!(!found(&judged(&ready), "held").is_empty());
+        for lane in [Lane::Pane, Lane::Wire, Lane::Post, Lane::Record, Lane::Process] {
+            let judged = judged(&cut(ready.clone(), lane));
+            assert_eq!(found(&judged, "held"), Vec::<String>::new());
+            assert_eq!(found(&judged, "broken"), Vec::<String>::new());
+            assert!(found(&judged, "inconclusive").contains(&"identity.harness-exact".to_owned()));
+            assert!(judged.cut.is_some());
+        }
+        let flooded = ready.fact(Fact::Post(PostFact::Flooded { count: 1 }));
+        assert_eq!(found(&judged(&flooded), "held"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_was_broken_before_stays_broken_unless_the_agent_was_held_up() {
+        let broken = |lane| found(&judged(&cut(with_wrong_harness(opened()), lane)), "broken");
+        assert!(broken(Lane::Pane).contains(&"identity.harness-exact".to_owned()));
+        assert_eq!(broken(Lane::Wire), Vec::<String>::new());
+    }
+
+    #[test]
+    fn nothing_that_came_later_is_judged() {
+        let later = with_wrong_harness(cut(opened(), Lane::Post));
+        assert_eq!(found(&judged(&later), "broken"), Vec::<String>::new());
+    }
+}

@@ -32,7 +32,16 @@ fn too_few_open_files_are_refused_with_a_way_out() {
 #[test]
 fn a_low_limit_that_may_be_raised_is_raised_for_the_kit_and_not_for_the_runner() {
     let seatcheck = Seatcheck::new();
-    let arguments = ["run", "--only", "promotion/1-*", "--patience", "2s", "--format", "json", "--"];
+    let arguments = [
+        "run",
+        "--only",
+        "promotion/1-*",
+        "--patience",
+        "2s",
+        "--format",
+        "json",
+        "--",
+    ];
     let mut arguments = arguments.to_vec();
     arguments.extend(["sh", "-c", "echo it may open $(ulimit -n)"]);
     let done = limited(&seatcheck, "-S -n 80", &arguments);

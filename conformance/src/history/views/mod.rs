@@ -23,6 +23,7 @@ pub use posts::{Post, PostKind};
 pub use prompts::{Ending, Prompt};
 pub(crate) use queries::Query;
 pub use records::RecordVersion;
+pub(crate) use repeats::repeated;
 pub use wire::{Agent, Exchange, Message, Shape};
 pub use words::in_words;
 

@@ -56,6 +56,22 @@ impl Repeats {
     }
 }
 
+/// How many characters `bytes` makes a screen draw beside those that stand in them.
+pub(crate) fn repeated(bytes: &[u8]) -> usize {
+    /// About a line.
+    const MOST: usize = 80;
+    let mut sequences = bytes.split(|byte| *byte == 0x1b);
+    sequences.next();
+    sequences
+        .filter_map(|sequence| {
+            let digits = sequence.strip_prefix(b"[")?;
+            let end = digits.iter().position(|byte| !byte.is_ascii_digit())?;
+            let count = std::str::from_utf8(&digits[..end]).ok()?.parse().unwrap_or(MOST);
+            (digits[end] == b'b').then_some(count.min(MOST))
+        })
+        .sum()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -79,6 +95,12 @@ mod tests {
             cut(&[b"x\x1b[12b\x1b[?2004h\x1b[1;31mb"]),
             b"x\x1b[12b\x1b[?2004h\x1b[1;31mb"
         );
+    }
+
+    #[test]
+    fn what_is_drawn_without_standing_there_is_counted() {
+        assert_eq!(repeated(b"x\x1b[65535b\x1b[3b and \x1b[12H\x1b[1;2b\x1b[5"), 83);
+        assert_eq!(repeated(b"abb [3b"), 0);
     }
 
     proptest! {

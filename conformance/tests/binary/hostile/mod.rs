@@ -27,15 +27,28 @@ impl Hostile {
     fn run(manner: &str, scenario: &str) -> Option<Self> {
         let python = python()?;
         let runner = program("hostile_runner.py");
-        Some(Self::of(scenario, &[python, runner.to_str().unwrap(), manner]))
+        Some(Self::of(
+            scenario,
+            "6s",
+            &[python, runner.to_str().unwrap(), manner],
+        ))
     }
 
     /// Runs any command, and sees to what must hold whatever it does.
-    fn of(scenario: &str, command: &[&str]) -> Self {
+    fn of(scenario: &str, patience: &str, command: &[&str]) -> Self {
         let seatcheck = Seatcheck::new();
         let out = TempDir::new().unwrap();
         let began = Instant::now();
-        let arguments = ["run", "--only", scenario, "--patience", "6s", "--format", "json", "--out"];
+        let arguments = [
+            "run",
+            "--only",
+            scenario,
+            "--patience",
+            patience,
+            "--format",
+            "json",
+            "--out",
+        ];
         let mut arguments: Vec<&str> = arguments.to_vec();
         arguments.extend([out.path().to_str().unwrap(), "--"]);
         arguments.extend(command);
@@ -78,7 +91,12 @@ impl Hostile {
 
     /// Fails unless `clause`, and so the run, is broken.
     fn assert_breaks(&self, clause: &str) {
-        assert_eq!(self.verdict(clause), Verdict::Fail, "{clause}: {:#?}", self.report.reasons);
+        assert_eq!(
+            self.verdict(clause),
+            Verdict::Fail,
+            "{clause}: {:#?}",
+            self.report.reasons
+        );
         assert_eq!(self.report.outcome, Outcome::NotConformant);
     }
 

@@ -5,7 +5,9 @@ use super::Hostile;
 const A_LAUNCH: &str = "promotion/1-*";
 
 fn no_record(manner: &str) {
-    let Some(run) = Hostile::run(manner, A_LAUNCH) else { return };
+    let Some(run) = Hostile::run(manner, A_LAUNCH) else {
+        return;
+    };
     run.assert_breaks("identity.record-written");
     assert!(run.history.len() < 3_000_000, "{}", run.history.len());
 }
@@ -22,7 +24,9 @@ fn a_directory() {
 
 #[test]
 fn a_link() {
-    let Some(run) = Hostile::run("record-is-a-link", A_LAUNCH) else { return };
+    let Some(run) = Hostile::run("record-is-a-link", A_LAUNCH) else {
+        return;
+    };
     run.assert_breaks("identity.record-written");
     assert!(!run.history.contains("root:"), "the link was followed");
 }
@@ -34,7 +38,9 @@ fn a_sparse_gigabyte() {
 
 #[test]
 fn a_written_gigabyte() {
-    let Some(run) = Hostile::run("record-is-a-gigabyte", A_LAUNCH) else { return };
+    let Some(run) = Hostile::run("record-is-a-gigabyte", A_LAUNCH) else {
+        return;
+    };
     assert_ne!(run.report.outcome, reports::Outcome::Conformant);
     assert!(!run.passed().contains(&"identity.record-written"));
     assert!(run.history.len() < 48 << 20, "{}", run.history.len());
@@ -47,7 +53,9 @@ fn garbage() {
 
 #[test]
 fn one_that_never_rests() {
-    let Some(run) = Hostile::run("record-never-rests", A_LAUNCH) else { return };
+    let Some(run) = Hostile::run("record-never-rests", A_LAUNCH) else {
+        return;
+    };
     assert_ne!(run.report.outcome, reports::Outcome::Conformant);
     assert!(!run.passed().contains(&"identity.record-written"));
 }

@@ -7,21 +7,38 @@ use crate::support::{Seatcheck, program, python};
 
 #[test]
 fn one_that_waits_for_its_terminals_answers_works_as_it_does_in_tmux() {
-    let Some(run) = Hostile::run("asks-its-terminal", "promotion/3-*") else { return };
-    assert_eq!(run.report.outcome, Outcome::Conformant, "{:#?}", run.report.reasons);
+    let Some(run) = Hostile::run("asks-its-terminal", "promotion/3-*") else {
+        return;
+    };
+    assert_eq!(
+        run.report.outcome,
+        Outcome::Conformant,
+        "{:#?}",
+        run.report.reasons
+    );
     assert_eq!(run.history.matches("\"answer\":{").count(), 5);
 }
 
 #[test]
-fn one_that_asks_without_end_is_answered_for_a_while() {
-    let Some(run) = Hostile::run("asks-without-end", "promotion/1-*") else { return };
-    assert_ne!(run.report.outcome, Outcome::Conformant, "{:#?}", run.report.reasons);
+fn one_that_asks_without_end_is_answered_within_bounds() {
+    let Some(run) = Hostile::run("asks-without-end", "promotion/1-*") else {
+        return;
+    };
+    assert!(run.history.contains("\"answer\":{"), "nothing was answered");
+    assert!(run.history.len() < 32 << 20, "{}", run.history.len());
 }
 
 #[test]
 fn one_that_takes_its_terminal_over_breaks_nothing() {
-    let Some(run) = Hostile::run("changes-its-terminal", "promotion/3-*") else { return };
-    assert_eq!(run.report.outcome, Outcome::Conformant, "{:#?}", run.report.reasons);
+    let Some(run) = Hostile::run("changes-its-terminal", "promotion/3-*") else {
+        return;
+    };
+    assert_eq!(
+        run.report.outcome,
+        Outcome::Conformant,
+        "{:#?}",
+        run.report.reasons
+    );
 }
 
 #[test]
