@@ -52,7 +52,7 @@ mod tests {
     fn a_text_is_found_where_it_is_and_where_it_went() {
         let mut screen = Screen::telling_what_scrolls_away((3, 10));
         let mut shown = Shown::default();
-        let mut write = |shown: &mut Shown, screen: &mut Screen, text: &str| {
+        let write = |shown: &mut Shown, screen: &mut Screen, text: &str| {
             screen.feed(text.as_bytes());
             shown.changed(screen);
         };
