@@ -10,6 +10,7 @@ use super::exit::Refusal;
 use super::options::duration;
 use crate::engine::{Claims, RunnerCommand, Setup};
 use crate::hidden;
+use crate::scenario::Transport;
 
 /// The runner and what is said of it.
 #[derive(Debug, Args)]
@@ -35,6 +36,9 @@ pub(super) struct RunnerOptions {
     /// A variable of this environment that the seat gets too.
     #[arg(long, value_name = "NAME")]
     env: Vec<String>,
+    /// How the seat is reached. A scenario about a missing terminal uses pipes whatever is said here.
+    #[arg(long, value_enum, default_value_t = Transport::Pty)]
+    transport: Transport,
     /// How long anything awaited may take. Below 5s, what does not come can't be called missing, only unproven.
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = duration)]
     patience: Duration,
@@ -110,6 +114,7 @@ impl RunnerOptions {
             claims,
             patience: self.patience,
             environment,
+            transport: self.transport,
             size: SIZE,
         })
     }
@@ -120,6 +125,9 @@ pub(super) fn reference(seatcheck: &Path) -> RunnerCommand {
     RunnerCommand::Program(vec![
         seatcheck.to_string_lossy().into_owned(),
         hidden::REFERENCE_RUNNER.into(),
+        // So short that a run shows whether a seat stays idle.
+        "--liveness".into(),
+        "1".into(),
     ])
 }
 

@@ -16,9 +16,10 @@ use super::control_lines::{self, LONGEST, Line};
 pub(crate) use super::waiting_room::{Receiver, Sender, WAITING, channel};
 use crate::history::{Lane, RecordFact};
 use crate::seat::clock;
+use crate::seat::connection::{Reader, Writer};
+use crate::seat::input::Input;
 use crate::seat::record_watch::{RecordWatch, Seen as SeenRecord};
 use crate::seat::supervisor::{self, SupervisorFact};
-use crate::seat::terminal::Terminal;
 
 /// Something seen, when, and of which launch: what arrives late must not be taken for the next launch's.
 #[derive(Debug)]
@@ -71,12 +72,12 @@ pub(crate) struct Tasks {
 }
 
 impl Tasks {
-    /// Reads the terminal until its end.
-    pub(crate) fn read_terminal(&mut self, launch: u32, terminal: Terminal, to: Sender) {
+    /// Reads what the seat writes until its end.
+    pub(crate) fn read_seat(&mut self, launch: u32, mut reader: Reader, to: Sender) {
         self.tasks.spawn(async move {
             let mut buffer = vec![0; 64 << 10];
             loop {
-                let what = match terminal.read(&mut buffer).await {
+                let what = match reader.read(&mut buffer).await {
                     Ok(0) | Err(_) => Seen::PaneClosed,
                     Ok(length) => Seen::Output(buffer[..length].to_vec()),
                 };
@@ -97,12 +98,12 @@ impl Tasks {
         });
     }
 
-    /// Writes to the terminal what comes through the channel, and says when it is written.
-    pub(crate) fn write_terminal(&mut self, terminal: Terminal) -> mpsc::Sender<Written> {
+    /// Puts into the seat what comes through the channel, and says when that is done.
+    pub(crate) fn write_seat(&mut self, mut writer: Writer) -> mpsc::Sender<Written> {
         let (sender, mut receiver) = mpsc::channel::<Written>(WRITES);
         self.tasks.spawn(async move {
             while let Some(write) = receiver.recv().await {
-                let result = terminal.write_all(&write.bytes).await;
+                let result = writer.put(&write.input).await;
                 // Nobody waits any more when the seat is being stopped.
                 let _ = write.done.send(result);
             }
@@ -179,10 +180,10 @@ impl Tasks {
     }
 }
 
-/// Bytes to be written to the terminal.
+/// Something to be put into the seat.
 #[derive(Debug)]
 pub(crate) struct Written {
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) input: Input,
     pub(crate) done: oneshot::Sender<io::Result<()>>,
 }
 

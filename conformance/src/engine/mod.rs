@@ -3,16 +3,19 @@
 mod control_lines;
 mod doing;
 mod driver;
+mod idle_reports;
 mod kept;
 mod lanes;
 mod launching;
 mod observed;
 mod recorder;
 mod run;
+mod sending;
 mod setup;
 mod shown;
 mod stopping;
 mod taking;
+mod torn_token;
 mod waiting;
 mod waiting_room;
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use fake_openrig::reading::{ActivityReading, LaunchReading, Reading};
 use serde_json::Value;
 
+use super::idle_reports::IdleReports;
 use super::shown::Shown;
 use crate::history::views::Screen;
 use crate::history::{Fact, Pane, PostFact, Process, Wire};
@@ -36,6 +37,10 @@ pub(crate) struct Observed {
     pub(crate) reading: Option<Reading>,
     pub(crate) screen: Screen,
     shown: Shown,
+    /// How often the seat has written to its pane, and how often when the present step began.
+    outputs: (u64, u64),
+    /// The idle reports since the seat was last anything else.
+    pub(crate) idle: IdleReports,
     runtime: String,
 }
 
@@ -55,6 +60,8 @@ impl Observed {
             reading: None,
             screen,
             shown: Shown::default(),
+            outputs: (0, 0),
+            idle: IdleReports::default(),
             runtime: runtime.to_owned(),
         }
     }
@@ -65,6 +72,7 @@ impl Observed {
             Fact::Pane(Pane::Output { bytes }) => {
                 self.screen.feed(&bytes.0);
                 self.shown.changed(&mut self.screen);
+                self.outputs.0 += 1;
             }
             Fact::Wire(wire) => self.take_wire(wire),
             Fact::Post(PostFact::Started { body, .. }) => {
@@ -75,6 +83,7 @@ impl Observed {
                         .unwrap_or_default()
                         .to_owned()
                 };
+                self.idle.take(&body, &self.runtime);
                 self.happens(Happening::Post(format!(
                     "{}/{}",
                     field("hookEvent"),
@@ -142,6 +151,11 @@ impl Observed {
         }
     }
 
+    /// Another step begins.
+    pub(crate) fn begin_step(&mut self) {
+        self.outputs.1 = self.outputs.0;
+    }
+
     /// Whether an agent was ever started.
     pub(crate) fn agent_started(&self) -> bool {
         self.happened.contains_key(&Happening::AgentStarted)
@@ -157,6 +171,7 @@ impl Observed {
         match condition {
             Condition::Seat(state) => self.reads(*state),
             Condition::Pane(text) => self.shown.holds(&self.screen, text),
+            Condition::Output => self.outputs.0 > self.outputs.1,
             Condition::Any(conditions) => conditions.iter().any(|condition| self.meets(condition)),
             counted => {
                 let come = self

@@ -39,7 +39,8 @@ def asks_its_terminal():
     """Asks what terminals are asked, and waits for each answer however long that takes."""
     settings = termios.tcgetattr(0)
     tty.setraw(0)
-    for query, end in ((b"\x1b[c", b"c"), (b"\x1b[>c", b"c"), (b"\x1b[5n", b"n"), (b"\x1b[6n", b"R"), (b"\x1b[>q", b"\\")):
+    ends = {b"\x1b[c": b"c", b"\x1b[>c": b"c", b"\x1b[5n": b"n", b"\x1b[6n": b"R", b"\x1b[>q": b"\\"}
+    for query, end in ends.items():
         os.write(1, query)
         answer = b""
         while not answer.endswith(end):
@@ -53,7 +54,8 @@ def changes_its_terminal():
     os.write(
         1,
         b"\x1bc\x1b[?1049h\x1b]0;taken over\x07\x1b]2;taken over\x1b\\\x1b[5;9r\x1b[?6h\x1b[?1003h\x1b[?1006h\x1b[?25l"
-        b"\x1b[8;5;5t\x1b[4h\x1b[20h\x1b(0\x1b[31;5;7m\x1b]52;c;aGk=\x07\x1b]8;;http://localhost/\x07\x1b[?1049l\x1b(B\x1b[r\x1b[?6l",
+        b"\x1b[8;5;5t\x1b[4h\x1b[20h\x1b(0\x1b[31;5;7m\x1b]52;c;aGk=\x07\x1b]8;;http://localhost/\x07"
+        b"\x1b[?1049l\x1b(B\x1b[r\x1b[?6l",
     )
 
 
@@ -151,7 +153,8 @@ def post(seat, body):
     where = urllib.parse.urlsplit(base)
     if not hasattr(seat, "flood"):
         seat.flood = http.client.HTTPConnection(where.hostname, where.port)
-    seat.flood.request("POST", "/api/activity/hooks", body, {"Authorization": f"Bearer {token}", "Content-Type": "application/json"})
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    seat.flood.request("POST", "/api/activity/hooks", body, headers)
     seat.flood.getresponse().read()
 
 
@@ -195,7 +198,10 @@ def record_never_rests(path):
         os.unlink(path)
 
 
-FIRST = (starts_twenty_agents, asks_its_terminal, changes_its_terminal, asks_without_end, starts_an_agent_with_a_huge_environment)
+FIRST = (
+    starts_twenty_agents, asks_its_terminal, changes_its_terminal, asks_without_end,
+    starts_an_agent_with_a_huge_environment,
+)  # fmt: skip
 READY = (
     never_exits, forks_away, floods_the_pane, repeats_characters, floods_the_endpoint, posts_100_mb, floods_the_agent,
     floods_the_agent_with_lines, answers_garbage, closes_its_terminal, stops_itself, kills_its_group,
