@@ -75,6 +75,9 @@ enum List {
 /// A list of actions being run.
 type Running = Pin<Box<dyn Future<Output = ()> + Send>>;
 
+/// So much of a line that is too long is reported.
+const TOO_LONG_REPORTED: usize = 64 << 10;
+
 impl Agent {
     /// Takes over standard output. An error is one of the system's.
     pub(crate) fn new(
@@ -114,6 +117,9 @@ impl Agent {
                 LineEnd::TooLong => Some(Unfinished::TooLong),
                 LineEnd::EndOfInput => Some(Unfinished::EndOfInput),
             };
+            if unfinished == Some(Unfinished::TooLong) {
+                line.truncate(TOO_LONG_REPORTED);
+            }
             self.reporter.enqueue(lines.read_at(), || Fact::Received {
                 line: line.as_slice().into(),
                 unfinished,

@@ -132,7 +132,7 @@ pub enum GateState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unfinished {
-    /// It is longer than 64 MiB; the report holds that much of it.
+    /// It is longer than 8 MiB; the report holds only its first 64 KiB.
     TooLong,
     /// The input ended before its newline.
     EndOfInput,

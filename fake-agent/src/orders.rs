@@ -12,7 +12,10 @@ use crate::agent::Agent;
 use crate::control::{Bytes, Fact, Hello, Order};
 use crate::reporter::Reporter;
 use crate::script::Script;
-use crate::wire::lines::{LONGEST_LINE, LineEnd, LineReader};
+use crate::wire::lines::{LineEnd, LineReader};
+
+/// An order longer than this is not the engine's.
+const LONGEST_ORDER: usize = 64 << 20;
 
 /// Where orders come from.
 pub(crate) struct Orders {
@@ -35,7 +38,7 @@ pub(crate) enum OrdersError {
 /// Connects to the engine.
 pub(crate) fn connect(path: &Path) -> io::Result<(Arc<Reporter>, Orders)> {
     let socket = UnixStream::connect(path)?;
-    let lines = LineReader::new(socket.try_clone()?, LONGEST_LINE);
+    let lines = LineReader::new(socket.try_clone()?, LONGEST_ORDER);
     Ok((
         Reporter::engine(socket)?,
         Orders {

@@ -19,7 +19,7 @@ use crate::clock;
 use crate::control::Fact;
 
 /// With more than this waiting for the engine, nothing more is read or done.
-const MOST_WAITING: usize = 256 << 20;
+const MOST_WAITING: usize = 16 << 20;
 
 /// Takes reports. Without a sink it drops them at no cost.
 pub(crate) struct Reporter {

@@ -9,7 +9,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 
 use super::bundle::{self, RunFile, ScenarioFile};
-use super::exit::Exit;
+use super::exit::{Exit, Refusal};
 use super::progress::ProgressShown;
 use super::runner::RunnerOptions;
 use super::select::{Selected, Selection};
@@ -56,6 +56,7 @@ pub(super) fn run(options: Options) -> anyhow::Result<Exit> {
         .selection
         .select(setup.contract, setup.claims, setup.transport)?;
     let scenarios: Vec<Arc<Scenario>> = selected.scenarios.iter().cloned().map(Arc::new).collect();
+    enough_files(options.jobs.min(scenarios.len()))?;
     if let Some(folder) = &options.out {
         prepare(folder)?;
     }
@@ -157,6 +158,23 @@ pub(super) fn facts(setup: &Setup) -> RunFacts {
         agent_names: setup.agent_names.clone(),
         interrupted: false,
     }
+}
+
+/// Refuses what would fail seat by seat, with reasons that nobody could follow.
+fn enough_files(seats: usize) -> anyhow::Result<()> {
+    crate::seat::file_limit::raise_for(seats).map_err(|few| {
+        Refusal::usage(
+            format!(
+                "{seats} seats side by side need about {} open files, and {} are allowed",
+                few.need, few.may
+            ),
+            format!(
+                "run fewer with `--jobs {}`, or allow more with `ulimit -n {}`",
+                few.seats.max(1),
+                few.need
+            ),
+        )
+    })
 }
 
 /// A folder of an earlier run is replaced file by file; anything else in the way is refused.

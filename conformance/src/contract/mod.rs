@@ -16,7 +16,7 @@ mod finding;
 mod grace;
 mod handoff;
 #[cfg(test)]
-mod history_builder;
+pub(crate) mod history_builder;
 mod identity;
 mod input;
 mod permission;

@@ -16,12 +16,13 @@ use tokio::net::unix::OwnedWriteHalf;
 use tokio::process::Child;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 
-use super::lanes::{Observation, Sender, Tasks, Written, channel, order};
+use super::kept::CommonRoom;
+use super::lanes::{Receiver, Sender, Tasks, Written, channel, order};
 use super::observed::Observed;
 use super::recorder::Recorder;
 use super::sending::pending_text;
 use super::setup::Setup;
-use crate::history::{Fact, History, Reading, Step, TerminalSettings};
+use crate::history::{Fact, History, Lane, Reading, Step, TerminalSettings};
 use crate::scenario::{self, Scenario, Transport};
 use crate::seat::clock;
 use crate::seat::connection::Connection;
@@ -60,6 +61,7 @@ pub(crate) enum Ending {
 pub(super) struct Shared {
     pub(super) folder: RunFolder,
     pub(super) records: Arc<RecordWatcher>,
+    pub(super) room: CommonRoom,
 }
 
 impl Shared {
@@ -67,6 +69,7 @@ impl Shared {
         Ok(Self {
             folder: RunFolder::new()?,
             records: Arc::new(RecordWatcher::new()?),
+            room: CommonRoom::new(),
         })
     }
 }
@@ -82,7 +85,7 @@ pub(super) struct Identity {
 pub(super) struct Running {
     /// Dropping a terminal's last handle hangs up.
     pub(super) connection: Option<Connection>,
-    pub(super) writer: Option<mpsc::UnboundedSender<Written>>,
+    pub(super) writer: Option<mpsc::Sender<Written>>,
     /// What writes to the seat.
     pub(super) writing: Tasks,
     pub(super) supervisor: Child,
@@ -150,7 +153,7 @@ pub(crate) struct Driver<'s> {
     pub(super) running: Option<Running>,
     /// The conversation that the newest successful open gave.
     pub(super) conversation: Option<String>,
-    pub(super) observations: mpsc::Receiver<Observation>,
+    pub(super) observations: Receiver,
     pub(super) hurry: watch::Receiver<Option<Hurry>>,
     pub(super) agents: HashMap<u64, ConnectedAgent>,
     /// Which launch this is; 0 before the first.
@@ -167,6 +170,8 @@ pub(crate) struct Driver<'s> {
     pub(super) blocks: u32,
     /// Text stands in the runner's input that no Enter has followed.
     pub(super) block_is_open: bool,
+    /// A paste is being written: the terminal's answers come after it.
+    pub(super) answers_wait: bool,
     pub(super) ticker: tokio::time::Interval,
     pub(super) records: Arc<RecordWatcher>,
     /// Whether any seat of this run has started an agent.
@@ -174,6 +179,8 @@ pub(crate) struct Driver<'s> {
     /// Held until the first agent is there, or the runner has ended.
     pub(super) beginning: Option<OwnedSemaphorePermit>,
     pub(super) fault: Option<String>,
+    /// The supervisor ended before it was told to: `fault` is about that.
+    pub(super) supervisor_is_gone: bool,
     // Lives as long as the seat.
     pub(super) _lanes: Tasks,
 }
@@ -194,11 +201,10 @@ impl<'s> Driver<'s> {
                 .map_err(io::Error::other)?;
         let (sender, observations) = channel();
         let mut lanes = Tasks::default();
-        let (endpoint, exchanges) =
-            Endpoint::start(endpoint::EndpointOptions::from(&blueprint)).map_err(io::Error::other)?;
+        let (endpoint, exchanges) = Endpoint::start(options(&blueprint)).map_err(io::Error::other)?;
         lanes.pass_exchanges(exchanges, sender.clone());
         lanes.listen(&room.socket(), sender.clone())?;
-        let recorder = Recorder::new(setup, scenario, blueprint.token.reveal());
+        let recorder = Recorder::new(setup, scenario, blueprint.token.reveal(), shared.room.clone());
         let mut ticker = tokio::time::interval(TICK);
         ticker.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         Ok(Self {
@@ -213,7 +219,7 @@ impl<'s> Driver<'s> {
                 token: blueprint.token,
             },
             recorder,
-            observed: Observed::new(setup.size, &setup.name),
+            observed: Observed::new(setup.size, &setup.name, scenario.awaits_pane()),
             reading: None,
             script: Script::default(),
             sender,
@@ -232,11 +238,13 @@ impl<'s> Driver<'s> {
             expected: None,
             blocks: 0,
             block_is_open: false,
+            answers_wait: false,
             ticker,
             records: shared.records.clone(),
             any_agent,
             beginning,
             fault: None,
+            supervisor_is_gone: false,
             _lanes: lanes,
         })
     }
@@ -254,11 +262,7 @@ impl<'s> Driver<'s> {
             ending = Ending::Fault(fault);
         }
         let started = self.observed.agent_started();
-        let (history, dropped) = self.recorder.finish();
-        if dropped > 0 && ending == Ending::Completed {
-            ending = Ending::Fault(format!("{dropped} events were more than is kept of one seat"));
-        }
-        (history, ending, started)
+        (self.recorder.finish(), ending, started)
     }
 
     async fn steps(&mut self) -> io::Result<Ending> {
@@ -350,14 +354,35 @@ impl<'s> Driver<'s> {
                 harness: facts.runtime.clone(),
             });
         }
-        if launch == self.launch {
-            self.observed.take(&fact);
+        // What is not kept is not judged, so nothing need be known of it.
+        if let Some(kept) = self.recorder.add(launch, at, fact)
+            && launch == self.launch
+        {
+            self.observed.take(kept);
         }
-        self.recorder.add(launch, at, fact);
+    }
+
+    /// Something of this lane was lost before it came here.
+    pub(super) fn lost(&mut self, launch: u32, at: u64, lane: Lane, bytes: u64) {
+        self.recorder.lost(launch, at, lane, bytes);
     }
 
     /// Whether everything is to end at once.
     pub(super) fn hurried(&self) -> bool {
         self.hurry.borrow().is_some()
+    }
+}
+
+/// The seat's endpoint, with limits that many seats can reach at once. A runner posts a few hundred times in a scenario,
+/// over one or two connections.
+fn options(blueprint: &fake_openrig::launch::Launch) -> endpoint::EndpointOptions {
+    endpoint::EndpointOptions {
+        limits: endpoint::Limits {
+            exchanges: 5_000,
+            bytes: 8 << 20,
+            connections: 32,
+            ..endpoint::Limits::default()
+        },
+        ..endpoint::EndpointOptions::from(blueprint)
     }
 }

@@ -2,21 +2,23 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use fake_agent::control;
 use fake_openrig::endpoint::Exchange;
-use serde::de::DeserializeOwned;
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncWriteExt as _, BufReader};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
 
-use crate::history::RecordFact;
+use super::control_lines::{self, LONGEST, Line};
+pub(crate) use super::waiting_room::{Receiver, Sender, WAITING, channel};
+use crate::history::{Lane, RecordFact};
 use crate::seat::clock;
 use crate::seat::connection::{Reader, Writer};
 use crate::seat::input::Input;
-use crate::seat::record_watch::RecordWatch;
+use crate::seat::record_watch::{RecordWatch, Seen as SeenRecord};
 use crate::seat::supervisor::{self, SupervisorFact};
 
 /// Something seen, when, and of which launch: what arrives late must not be taken for the next launch's.
@@ -51,17 +53,17 @@ pub(crate) enum Seen {
     },
     Exchange(Exchange),
     Record(RecordFact),
+    /// More came in this lane than could be taken.
+    TooMuch {
+        lane: Lane,
+    },
 }
 
-/// Where observations go. Bounded: a seat that floods waits for the engine, not the engine's memory for it.
-pub(crate) type Sender = mpsc::Sender<Observation>;
+/// Writes that may wait for a seat that takes none.
+const WRITES: usize = 64;
 
-/// How many observations may wait.
-pub(crate) const WAITING: usize = 256;
-
-pub(crate) fn channel() -> (Sender, mpsc::Receiver<Observation>) {
-    mpsc::channel(WAITING)
-}
+/// Programs that may speak on a seat's socket at a time; more wait until one of them ends.
+const CONNECTIONS: usize = 256;
 
 /// The tasks of a seat or of a launch; dropping it ends them.
 #[derive(Debug, Default)]
@@ -97,8 +99,8 @@ impl Tasks {
     }
 
     /// Puts into the seat what comes through the channel, and says when that is done.
-    pub(crate) fn write_seat(&mut self, mut writer: Writer) -> mpsc::UnboundedSender<Written> {
-        let (sender, mut receiver) = mpsc::unbounded_channel::<Written>();
+    pub(crate) fn write_seat(&mut self, mut writer: Writer) -> mpsc::Sender<Written> {
+        let (sender, mut receiver) = mpsc::channel::<Written>(WRITES);
         self.tasks.spawn(async move {
             while let Some(write) = receiver.recv().await {
                 let result = writer.put(&write.input).await;
@@ -112,11 +114,14 @@ impl Tasks {
     /// Tells every change of the launch record.
     pub(crate) fn watch_record(&mut self, launch: u32, mut watch: RecordWatch, to: Sender) {
         self.tasks.spawn(async move {
-            while let Some((at, fact)) = watch.next().await {
+            while let Some((at, seen)) = watch.next().await {
                 let observation = Observation {
                     at,
                     launch: Some(launch),
-                    what: Seen::Record(fact),
+                    what: match seen {
+                        SeenRecord::Change(fact) => Seen::Record(fact),
+                        SeenRecord::TooMuch => Seen::TooMuch { lane: Lane::Record },
+                    },
                 };
                 if to.send(observation).await.is_err() {
                     return;
@@ -125,7 +130,7 @@ impl Tasks {
         });
     }
 
-    /// Passes the endpoint's events on.
+    /// Passes the endpoint's events on. Their channel has no bound of its own: the endpoint's limits are one.
     pub(crate) fn pass_exchanges(&mut self, mut exchanges: mpsc::UnboundedReceiver<Exchange>, to: Sender) {
         self.tasks.spawn(async move {
             while let Some(exchange) = exchanges.recv().await {
@@ -156,14 +161,20 @@ impl Tasks {
         let listener = UnixListener::bind(socket)?;
         Ok(self.tasks.spawn(async move {
             let mut connections = JoinSet::new();
+            let places = Arc::new(Semaphore::new(CONNECTIONS));
             let mut agents = 0;
-            while let Ok((stream, _)) = listener.accept().await {
+            // The semaphore is never closed.
+            while let Ok(place) = places.clone().acquire_owned().await
+                && let Ok((stream, _)) = listener.accept().await
+            {
                 agents += 1;
                 let to = to.clone();
                 connections.spawn(async move {
                     // A connection that says nothing sensible is none of ours.
                     let _ = serve(stream, agents, to).await;
+                    drop(place);
                 });
+                while connections.try_join_next().is_some() {}
             }
         }))
     }
@@ -176,19 +187,29 @@ pub(crate) struct Written {
     pub(crate) done: oneshot::Sender<io::Result<()>>,
 }
 
+/// The first line on a connection.
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum First {
+    Supervisor(supervisor::Report),
+    Agent(control::Report),
+}
+
 async fn serve(stream: UnixStream, number: u64, to: Sender) -> io::Result<()> {
     let (reader, orders) = stream.into_split();
     let mut lines = BufReader::with_capacity(64 << 10, reader);
     let mut line = Vec::new();
-    lines.read_until(b'\n', &mut line).await?;
-    if let Ok(report) = serde_json::from_slice::<supervisor::Report>(&line) {
-        let SupervisorFact::Supervising { launch } = report.fact else {
-            return Ok(());
-        };
-        send(&to, report.at, launch, Seen::SupervisorCame(orders)).await?;
-        return serve_supervisor(lines, launch, to).await;
-    }
-    let report: control::Report = serde_json::from_slice(&line)?;
+    let report = match control_lines::next::<First>(&mut lines, &mut line, LONGEST).await {
+        Line::Report(First::Supervisor(report)) => {
+            let SupervisorFact::Supervising { launch } = report.fact else {
+                return Ok(());
+            };
+            send(&to, report.at, launch, Seen::SupervisorCame(orders)).await?;
+            return serve_supervisor(lines, launch, to).await;
+        }
+        Line::Report(First::Agent(report)) => report,
+        Line::TooLong | Line::End => return Ok(()),
+    };
     let control::Fact::Hello(hello) = report.fact else {
         return Ok(());
     };
@@ -214,9 +235,11 @@ async fn serve_supervisor(mut lines: BufReader<OwnedReadHalf>, launch: u32, to: 
     let mut line = Vec::new();
     loop {
         // A supervisor that was killed may leave half a line: it is gone all the same.
-        match next_report::<supervisor::Report>(&mut lines, &mut line).await {
-            Some(report) => send(&to, report.at, launch, Seen::Supervisor(report.fact)).await?,
-            None => return send(&to, clock::now(), launch, Seen::SupervisorGone).await,
+        match control_lines::next::<supervisor::Report>(&mut lines, &mut line, LONGEST).await {
+            Line::Report(report) => send(&to, report.at, launch, Seen::Supervisor(report.fact)).await?,
+            Line::TooLong | Line::End => {
+                return send(&to, clock::now(), launch, Seen::SupervisorGone).await;
+            }
         }
     }
 }
@@ -229,25 +252,16 @@ async fn serve_agent(
 ) -> io::Result<()> {
     let mut line = Vec::new();
     loop {
-        match next_report::<control::Report>(&mut lines, &mut line).await {
-            Some(report) => {
+        match control_lines::next::<control::Report>(&mut lines, &mut line, LONGEST).await {
+            Line::Report(report) => {
                 let fact = report.fact;
                 send(&to, report.at, launch, Seen::Agent { agent, fact }).await?;
             }
-            None => return send(&to, clock::now(), launch, Seen::AgentGone { agent }).await,
+            Line::TooLong => {
+                send(&to, clock::now(), launch, Seen::TooMuch { lane: Lane::Wire }).await?;
+            }
+            Line::End => return send(&to, clock::now(), launch, Seen::AgentGone { agent }).await,
         }
-    }
-}
-
-/// The next line as a report; `None` at the end, or where it is none.
-async fn next_report<T: DeserializeOwned>(
-    lines: &mut BufReader<OwnedReadHalf>,
-    line: &mut Vec<u8>,
-) -> Option<T> {
-    line.clear();
-    match lines.read_until(b'\n', line).await {
-        Ok(length) if length > 0 => serde_json::from_slice(line).ok(),
-        _ => None,
     }
 }
 

@@ -10,9 +10,9 @@ use super::lanes::{Tasks, Written, order};
 use super::observed::Observed;
 use crate::history::{Fact, Launched, RecordChange, RecordFact, Step};
 use crate::scenario::{EndpointTold, Launch, Resume, Transport};
-use crate::seat::clock;
 use crate::seat::connection::{Connection, Opened};
 use crate::seat::supervisor::{Order, Start};
+use crate::seat::{clock, file_limit};
 
 impl Driver<'_> {
     /// Launches the seat and returns when the runner was started or could not be.
@@ -21,7 +21,7 @@ impl Driver<'_> {
         self.launch_began = clock::now();
         let number = self.launch;
         let facts = self.prepare(launch).map_err(io::Error::other)?;
-        self.observed = Observed::new(self.setup.size, &self.setup.name);
+        self.observed = Observed::new(self.setup.size, &self.setup.name, self.scenario.awaits_pane());
         self.reading = Some(fake_openrig::reading::SeatReading::new((&facts).into()));
         self.script = self.scenario.script(launch.agent.as_deref()).clone();
 
@@ -57,6 +57,8 @@ impl Driver<'_> {
             .stderr(errors)
             .kill_on_drop(true)
             .spawn()?;
+        // Before the runner is started: the supervisor waits for that order.
+        supervisor.id().map(file_limit::as_given);
         tasks.read_seat(number, opened.reader, self.sender.clone());
         let mut writing = Tasks::default();
         let writer = writing.write_seat(opened.writer);
@@ -185,7 +187,7 @@ impl Driver<'_> {
 impl Running {
     fn new(
         connection: Connection,
-        writer: mpsc::UnboundedSender<Written>,
+        writer: mpsc::Sender<Written>,
         writing: Tasks,
         supervisor: Child,
         tasks: Tasks,

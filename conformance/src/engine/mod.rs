@@ -1,8 +1,10 @@
 //! Drives seats: one scenario on one seat, many side by side. It records and asserts nothing.
 
+mod control_lines;
 mod doing;
 mod driver;
 mod idle_reports;
+mod kept;
 mod lanes;
 mod launching;
 mod observed;
@@ -10,10 +12,12 @@ mod recorder;
 mod run;
 mod sending;
 mod setup;
+mod shown;
 mod stopping;
 mod taking;
 mod torn_token;
 mod waiting;
+mod waiting_room;
 
 pub use run::{Progress, SeatRun, run};
 pub use setup::{Claims, RunnerCommand, Setup};

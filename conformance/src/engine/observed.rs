@@ -6,12 +6,13 @@ use fake_openrig::reading::{ActivityReading, LaunchReading, Reading};
 use serde_json::Value;
 
 use super::idle_reports::IdleReports;
+use super::shown::Shown;
 use crate::history::views::Screen;
 use crate::history::{Fact, Pane, PostFact, Process, Wire};
 use crate::scenario::{Condition, SeatState};
 
 /// Something that can be counted.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Happening {
     Agent(String),
     Answered(String),
@@ -26,7 +27,8 @@ enum Happening {
 
 /// The state of one launch. Every fact that is recorded goes through here too.
 pub(crate) struct Observed {
-    happened: Vec<Happening>,
+    /// What happened, and how often.
+    happened: HashMap<Happening, usize>,
     /// How many of a condition's occurrences have been waited for.
     used: HashMap<String, usize>,
     /// Requests to the agent by agent and id, and requests from it.
@@ -34,6 +36,7 @@ pub(crate) struct Observed {
     asked_runner: HashMap<(u32, String), String>,
     pub(crate) reading: Option<Reading>,
     pub(crate) screen: Screen,
+    shown: Shown,
     /// How often the seat has written to its pane, and how often when the present step began.
     outputs: (u64, u64),
     /// The idle reports since the seat was last anything else.
@@ -42,14 +45,21 @@ pub(crate) struct Observed {
 }
 
 impl Observed {
-    pub(crate) fn new(size: (u16, u16), runtime: &str) -> Self {
+    /// `pane_is_awaited`: whether the scenario waits for a text in the pane, which takes remembering.
+    pub(crate) fn new(size: (u16, u16), runtime: &str, pane_is_awaited: bool) -> Self {
+        let screen = if pane_is_awaited {
+            Screen::telling_what_scrolls_away(size)
+        } else {
+            Screen::new(size)
+        };
         Self {
-            happened: Vec::new(),
+            happened: HashMap::new(),
             used: HashMap::new(),
             asked_agent: HashMap::new(),
             asked_runner: HashMap::new(),
             reading: None,
-            screen: Screen::new(size),
+            screen,
+            shown: Shown::default(),
             outputs: (0, 0),
             idle: IdleReports::default(),
             runtime: runtime.to_owned(),
@@ -61,6 +71,7 @@ impl Observed {
         match fact {
             Fact::Pane(Pane::Output { bytes }) => {
                 self.screen.feed(&bytes.0);
+                self.shown.changed(&mut self.screen);
                 self.outputs.0 += 1;
             }
             Fact::Wire(wire) => self.take_wire(wire),
@@ -73,27 +84,31 @@ impl Observed {
                         .to_owned()
                 };
                 self.idle.take(&body, &self.runtime);
-                self.happened.push(Happening::Post(format!(
+                self.happens(Happening::Post(format!(
                     "{}/{}",
                     field("hookEvent"),
                     field("subtype")
                 )));
             }
             Fact::Process(Process::RunnerExited { .. } | Process::RunnerNotStarted { .. }) => {
-                self.happened.push(Happening::RunnerEnded);
+                self.happens(Happening::RunnerEnded);
             }
             _ => {}
         }
     }
 
+    fn happens(&mut self, what: Happening) {
+        *self.happened.entry(what).or_default() += 1;
+    }
+
     fn take_wire(&mut self, wire: &Wire) {
         match wire {
-            Wire::AgentStarted { .. } => self.happened.push(Happening::AgentStarted),
-            Wire::AgentEnded { .. } => self.happened.push(Happening::AgentEnded),
-            Wire::EndOfInput { .. } => self.happened.push(Happening::InputEnded),
+            Wire::AgentStarted { .. } => self.happens(Happening::AgentStarted),
+            Wire::AgentEnded { .. } => self.happens(Happening::AgentEnded),
+            Wire::EndOfInput { .. } => self.happens(Happening::InputEnded),
             Wire::Gate {
                 name, passed: false, ..
-            } => self.happened.push(Happening::Gate(name.clone())),
+            } => self.happens(Happening::Gate(name.clone())),
             Wire::ToAgent { agent, line } => {
                 let Ok(message) = serde_json::from_slice::<Value>(&line.0) else {
                     return;
@@ -101,14 +116,14 @@ impl Observed {
                 let id = message.get("id").map(|id| (*agent, id.to_string()));
                 match (message.get("method").and_then(Value::as_str), id) {
                     (Some(method), id) => {
-                        self.happened.push(Happening::Agent(method.to_owned()));
+                        self.happens(Happening::Agent(method.to_owned()));
                         if let Some(id) = id {
                             self.asked_agent.insert(id, method.to_owned());
                         }
                     }
                     (None, Some(id)) => {
-                        if let Some(method) = self.asked_runner.get(&id) {
-                            self.happened.push(Happening::Replied(method.clone()));
+                        if let Some(method) = self.asked_runner.get(&id).cloned() {
+                            self.happens(Happening::Replied(method));
                         }
                     }
                     (None, None) => {}
@@ -126,8 +141,8 @@ impl Observed {
                         self.asked_runner.insert(id, method.to_owned());
                     }
                     None => {
-                        if let Some(method) = self.asked_agent.get(&id) {
-                            self.happened.push(Happening::Answered(method.clone()));
+                        if let Some(method) = self.asked_agent.get(&id).cloned() {
+                            self.happens(Happening::Answered(method));
                         }
                     }
                 }
@@ -143,36 +158,28 @@ impl Observed {
 
     /// Whether an agent was ever started.
     pub(crate) fn agent_started(&self) -> bool {
-        self.happened.contains(&Happening::AgentStarted)
+        self.happened.contains_key(&Happening::AgentStarted)
     }
 
     /// Whether the runner has ended, or never began.
     pub(crate) fn runner_ended(&self) -> bool {
-        self.happened.contains(&Happening::RunnerEnded)
+        self.happened.contains_key(&Happening::RunnerEnded)
     }
 
     /// Whether the condition holds now. One that counts occurrences uses one up.
     pub(crate) fn meets(&mut self, condition: &Condition) -> bool {
         match condition {
             Condition::Seat(state) => self.reads(*state),
-            Condition::Pane(text) => {
-                let wanted = crate::history::views::squeezed(text);
-                let shown: String = self
-                    .screen
-                    .all_lines()
-                    .iter()
-                    .map(|line| crate::history::views::squeezed(line))
-                    .collect();
-                shown.contains(&wanted)
-            }
+            Condition::Pane(text) => self.shown.holds(&self.screen, text),
             Condition::Output => self.outputs.0 > self.outputs.1,
             Condition::Any(conditions) => conditions.iter().any(|condition| self.meets(condition)),
             counted => {
                 let come = self
                     .happened
                     .iter()
-                    .filter(|happening| self.matches(happening, counted))
-                    .count();
+                    .filter(|(happening, _)| self.matches(happening, counted))
+                    .map(|(_, count)| count)
+                    .sum::<usize>();
                 let used = self.used.entry(format!("{counted:?}")).or_default();
                 let meets = come > *used;
                 // Endings stay true: there is nothing to come a second time.

@@ -1,31 +1,26 @@
 //! Collects a seat's events, in bounded memory, with the token in none of them.
 
 use std::borrow::Cow;
+use std::io::BufRead as _;
 
+use super::kept::{CommonRoom, Kept};
 use super::setup::Setup;
 use super::torn_token;
-use crate::history::{Bytes, Event, FORMAT, Fact, Header, History, Pane, Step, TOKEN_MARK, Wire};
+use crate::history::{Bytes, Event, FORMAT, Fact, Header, History, Lane, Pane, Step, TOKEN_MARK, Wire};
 use crate::scenario::Scenario;
 use crate::seat::clock;
-
-/// So many bytes of raw content are kept of one seat; what comes later is counted and not kept.
-const KEPT: usize = 96 << 20;
-
-/// So many events are kept of one seat.
-const EVENTS: usize = 400_000;
 
 #[derive(Debug)]
 pub(crate) struct Recorder {
     header: Header,
     start: u64,
     events: Vec<Event>,
-    bytes: usize,
-    dropped: u64,
+    kept: Kept,
     token: Vec<u8>,
 }
 
 impl Recorder {
-    pub(crate) fn new(setup: &Setup, scenario: &Scenario, token: &str) -> Self {
+    pub(crate) fn new(setup: &Setup, scenario: &Scenario, token: &str, common: CommonRoom) -> Self {
         let header = Header {
             format: FORMAT.into(),
             contract: setup.contract.name.into(),
@@ -39,34 +34,44 @@ impl Recorder {
             header,
             start: clock::now(),
             events: Vec::new(),
-            bytes: 0,
-            dropped: 0,
+            kept: Kept::new(common),
             token,
         }
     }
 
-    /// Adds a fact of this launch that was seen at `at` (`CLOCK_MONOTONIC`).
-    pub(crate) fn add(&mut self, launch: u32, at: u64, fact: Fact) {
-        let fact = self.without_token(fact);
-        let size = size(&fact);
-        if self.bytes + size > KEPT || self.events.len() >= EVENTS {
-            self.dropped += 1;
-            return;
-        }
-        self.bytes += size;
-        self.events.push(Event {
+    /// Adds a fact of this launch that was seen at `at` (`CLOCK_MONOTONIC`), and gives it back if there was room for it.
+    pub(crate) fn add(&mut self, launch: u32, at: u64, fact: Fact) -> Option<&Fact> {
+        let event = Event {
             sequence: 0,
             at: at.saturating_sub(self.start),
             launch,
-            fact,
-        });
+            fact: self.without_token(fact),
+        };
+        if !self.kept.has_room(&event) {
+            self.kept.leave_out(event);
+            return None;
+        }
+        self.events.push(event);
+        self.events.last().map(|event| &event.fact)
     }
 
-    /// The history, and how many events were not kept.
-    pub(crate) fn finish(mut self) -> (History, u64) {
+    /// Something of this lane was lost before it could be recorded.
+    pub(crate) fn lost(&mut self, launch: u32, at: u64, lane: Lane, bytes: u64) {
+        self.kept
+            .count(lane, launch, at.saturating_sub(self.start), 1, bytes);
+    }
+
+    /// A lane of which not everything is kept.
+    pub(crate) fn cut_lane(&self) -> Option<Lane> {
+        self.kept.cut_lane()
+    }
+
+    /// The history, with what it does not hold said in it.
+    pub(crate) fn finish(mut self) -> History {
+        self.events.append(&mut self.kept.finish());
         // A token may fall across two reads; only now is it known what came after each.
         torn_token::replace(&mut self.events, &self.token);
-        (History::new(self.header, self.events), self.dropped)
+        History::new(self.header, self.events)
     }
 
     fn without_token(&self, fact: Fact) -> Fact {
@@ -137,8 +142,23 @@ impl Recorder {
     }
 }
 
+/// Where `token` stands first. The search for its first byte is the standard library's own, which is fast in every build:
+/// all that a seat writes goes through here.
+fn first(bytes: &[u8], token: &[u8]) -> Option<usize> {
+    let mut text = bytes;
+    while text.len() >= token.len() {
+        let skipped = (&mut &*text).skip_until(*token.first()?).ok()?;
+        let at = bytes.len() - text.len() + skipped - 1;
+        if bytes[at..].starts_with(token) {
+            return Some(at);
+        }
+        text = &text[skipped..];
+    }
+    None
+}
+
 fn replaced<'b>(bytes: &'b [u8], token: &[u8]) -> Cow<'b, [u8]> {
-    let find = |bytes: &[u8]| bytes.windows(token.len()).position(|window| window == token);
+    let find = |bytes: &[u8]| first(bytes, token);
     if token.is_empty() || bytes.len() < token.len() || find(bytes).is_none() {
         return Cow::Borrowed(bytes);
     }
@@ -153,20 +173,6 @@ fn replaced<'b>(bytes: &'b [u8], token: &[u8]) -> Cow<'b, [u8]> {
     }
     clean.extend_from_slice(rest);
     Cow::Owned(clean)
-}
-
-fn size(fact: &Fact) -> usize {
-    match fact {
-        Fact::Pane(Pane::Output { bytes } | Pane::Input { bytes })
-        | Fact::Wire(
-            Wire::ToAgent { line: bytes, .. }
-            | Wire::FromAgent { line: bytes, .. }
-            | Wire::FromAgentRaw { bytes, .. },
-        )
-        | Fact::Post(crate::history::PostFact::Started { body: bytes, .. }) => bytes.0.len(),
-        Fact::Record(record) => record.content.as_ref().map_or(0, |content| content.0.len()),
-        _ => 0,
-    }
 }
 
 #[cfg(test)]

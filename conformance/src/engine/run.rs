@@ -145,7 +145,7 @@ async fn one(
         Ok(driver) => {
             let (history, ending, started) = driver.run().await;
             // The runner ended, or waited, without any agent.
-            no_agent = !started && ending == Ending::TimedOut;
+            no_agent = !started && ending == Ending::TimedOut && history.first_cut().is_none();
             run.history = Some(history);
             run.completed = ending == Ending::Completed;
             run.cut_off = matches!(ending, Ending::Hurried(_));

@@ -13,6 +13,7 @@ use crate::history::views::Screen;
 use crate::history::{Bytes, Delivery, Fact, Pane, Step};
 use crate::scenario::{self, Transport};
 use crate::seat::input::Input;
+use crate::seat::terminal_answers;
 
 /// Time for the runner to read one piece before the next comes. Only how pieces fall into reads depends on it, never
 /// a verdict.
@@ -66,11 +67,35 @@ impl Driver<'_> {
     pub(super) async fn paste_in_pieces(&mut self, pieces: &scenario::Pieces, whole: &str) -> io::Result<()> {
         let bracketed = self.paste_is_bracketed().await;
         self.begin(&pieces.text, whole, pasted(bracketed));
+        self.answers_wait = true;
         for piece in send::paste(&pieces.text, bracketed).chunks(pieces.bytes.max(1)) {
             self.put(Input::Bytes(piece.to_vec())).await?;
             self.pass(BETWEEN_PIECES).await;
         }
+        self.answers_wait = false;
+        self.answer_terminal();
         Ok(())
+    }
+
+    /// Answers what the program asked of its terminal, but not into the middle of a paste: a terminal keeps that whole.
+    pub(super) fn answer_terminal(&mut self) {
+        let Some(writer) = self
+            .running
+            .as_ref()
+            .and_then(|running| running.writer.clone())
+            .filter(|_| self.transport == Transport::Pty && !self.answers_wait)
+        else {
+            return;
+        };
+        for query in self.observed.screen.take_queries() {
+            let bytes = terminal_answers::answer(query);
+            let (done, _) = oneshot::channel();
+            let input = Input::Bytes(bytes.clone());
+            // A program that reads none of its answers gets no more of them.
+            if writer.try_send(Written { input, done }).is_ok() {
+                self.record(Fact::Pane(Pane::Answer { bytes: Bytes(bytes) }));
+            }
+        }
     }
 
     pub(super) async fn burst(&mut self, texts: &[String]) -> io::Result<()> {
@@ -160,7 +185,8 @@ impl Driver<'_> {
         self.record(Fact::Pane(Pane::Input {
             bytes: Bytes(input.bytes()),
         }));
-        if writer.send(Written { input, done }).is_err() {
+        // The task is gone with its terminal, or the seat took none of the writes before.
+        if writer.try_send(Written { input, done }).is_err() {
             return Ok(());
         }
         let deadline = Instant::now() + self.setup.patience;

@@ -1,6 +1,8 @@
 //! Stops a seat: hangs up, waits for everything to end, and then sees to it.
 
 use std::io;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -9,7 +11,7 @@ use super::driver::Driver;
 use crate::history::{Fact, Step};
 use crate::scenario::{StopBy, Transport};
 use crate::seat::processes;
-use crate::seat::supervisor::Order;
+use crate::seat::supervisor::{self, Order};
 
 /// How long the runner and its agent may take to end by themselves.
 const STOP: Duration = Duration::from_secs(10);
@@ -128,13 +130,31 @@ impl Driver<'_> {
         if self.fault.is_some() {
             processes::kill_marked(&self.room.home());
         }
-        if let Some(mut running) = self.running.take()
-            && tokio::time::timeout_at(limit, running.supervisor.wait())
-                .await
-                .is_err()
-        {
-            running.supervisor.kill().await?;
+        let Some(mut running) = self.running.take() else {
+            return Ok(());
+        };
+        match tokio::time::timeout_at(limit, running.supervisor.wait()).await {
+            Ok(status) if self.supervisor_is_gone => {
+                self.fault = Some(self.why_the_supervisor_is_gone(status?));
+            }
+            Ok(_) => {}
+            Err(_) => running.supervisor.kill().await?,
         }
         Ok(())
+    }
+
+    /// What is known of a supervisor that ended before it was told to.
+    pub(super) fn why_the_supervisor_is_gone(&self, status: ExitStatus) -> String {
+        let how = if status.signal().is_some() {
+            "was killed"
+        } else {
+            "ended by itself"
+        };
+        let words = supervisor::last_words(&self.room.socket(), self.launch);
+        let words = std::fs::read_to_string(words).unwrap_or_default();
+        match words.lines().last() {
+            Some(last) => format!("the seat's supervisor {how} ({status}): {last}"),
+            None => format!("the seat's supervisor {how} ({status})"),
+        }
     }
 }

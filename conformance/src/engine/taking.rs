@@ -11,7 +11,7 @@ use tokio::net::unix::OwnedWriteHalf;
 use super::driver::{ConnectedAgent, Driver};
 use super::lanes::{Observation, Seen};
 use super::observed::in_words;
-use crate::history::{Authorization, Bytes, Fact, Pane, PostEnd, PostFact, Process, Wire};
+use crate::history::{Authorization, Bytes, Fact, Lane, Pane, PostEnd, PostFact, Process, Wire};
 use crate::seat::clock;
 use crate::seat::connection::Connection;
 use crate::seat::supervisor::SupervisorFact;
@@ -23,6 +23,7 @@ impl Driver<'_> {
         match what {
             Seen::Output(bytes) => {
                 self.record_at(launch, at, Fact::Pane(Pane::Output { bytes: Bytes(bytes) }));
+                self.answer_terminal();
                 let on = self.observed.screen.bracketed_paste();
                 if of_this_launch && on != self.bracketed {
                     self.bracketed = on;
@@ -44,7 +45,8 @@ impl Driver<'_> {
             Seen::SupervisorGone => {
                 if let Some(running) = self.running.as_mut().filter(|_| of_this_launch) {
                     if !running.ended {
-                        self.fault = Some("the seat's supervisor was killed".into());
+                        self.supervisor_is_gone = true;
+                        self.fault = Some("the seat's supervisor is gone".into());
                     }
                     running.ended = true;
                 }
@@ -57,6 +59,7 @@ impl Driver<'_> {
                 }
             }
             Seen::Exchange(exchange) => self.take_exchange(launch, exchange),
+            Seen::TooMuch { lane } => self.lost(launch, at, lane, 0),
             Seen::Record(fact) => {
                 if let (Some(content), Some(expected), Some(reading)) =
                     (&fact.content, &self.expected, &mut self.reading)
@@ -137,21 +140,11 @@ impl Driver<'_> {
         self.any_agent.store(true, Ordering::Relaxed);
         self.beginning = None;
         let number = self.agents_of_launch;
-        let text = |bytes: &control::Bytes| String::from_utf8_lossy(bytes.as_slice()).into_owned();
-        self.record_at(
-            launch,
-            at,
-            Fact::Wire(Wire::AgentStarted {
-                agent: number,
-                pid: hello.pid,
-                arguments: hello.arguments.iter().map(text).collect(),
-                environment: hello
-                    .environment
-                    .iter()
-                    .map(|(name, value)| (name.clone(), text(value)))
-                    .collect(),
-            }),
-        );
+        let (started, left_out) = started(number, hello);
+        self.record_at(launch, at, Fact::Wire(started));
+        if left_out > 0 {
+            self.lost(launch, at, Lane::Wire, left_out as u64);
+        }
         let connected = ConnectedAgent { number, orders };
         let script = control::Order::Script(Box::new(self.script.clone()));
         // Small enough for the socket's buffer, so that this never waits; if it can't be sent the agent is gone.
@@ -173,6 +166,11 @@ impl Driver<'_> {
         let bytes = |bytes: control::Bytes| Bytes(bytes.into_vec());
         let wire = match fact {
             control::Fact::Hello(_) => return,
+            // Its beginning is no line that a judge could read.
+            control::Fact::Received {
+                line,
+                unfinished: Some(control::Unfinished::TooLong),
+            } => return self.lost(launch, at, Lane::Wire, line.as_slice().len() as u64),
             control::Fact::Received { line, .. } => Wire::ToAgent {
                 agent,
                 line: bytes(line),
@@ -325,4 +323,37 @@ impl Driver<'_> {
             self.record(Fact::Pane(Pane::Settings(settings)));
         }
     }
+}
+
+/// How an agent was started, and how many bytes of its arguments and environment are more than is kept.
+fn started(agent: u32, hello: control::Hello) -> (Wire, usize) {
+    /// No runner that a person set up comes near it.
+    const KEPT: usize = 256 << 10;
+    let mut size = 0;
+    let mut left_out = 0;
+    let mut has_room = |bytes: usize| {
+        let fits = size + bytes <= KEPT;
+        *(if fits { &mut size } else { &mut left_out }) += bytes;
+        fits
+    };
+    let text = |bytes: control::Bytes| String::from_utf8_lossy(bytes.as_slice()).into_owned();
+    let arguments = hello
+        .arguments
+        .into_iter()
+        .filter(|argument| has_room(argument.as_slice().len()))
+        .map(text)
+        .collect();
+    let environment = hello
+        .environment
+        .into_iter()
+        .filter(|(name, value)| has_room(name.len() + value.as_slice().len()))
+        .map(|(name, value)| (name, text(value)))
+        .collect();
+    let started = Wire::AgentStarted {
+        agent,
+        pid: hello.pid,
+        arguments,
+        environment,
+    };
+    (started, left_out)
 }

@@ -52,6 +52,9 @@ impl Driver<'_> {
                 if self.fault.is_some() {
                     cut_short = Some("the kit itself failed".to_owned());
                     deadline = Instant::now();
+                } else if let Some(lane) = self.recorder.cut_lane() {
+                    cut_short = Some(format!("more came in the {} lane than is kept", lane.as_str()));
+                    deadline = Instant::now();
                 } else if self.observed.runner_ended() {
                     cut_short = Some("the runner had ended".to_owned());
                     deadline = deadline.min(Instant::now() + AFTER_THE_END);
@@ -154,7 +157,7 @@ impl Driver<'_> {
     pub(super) async fn pump_in_hurry(&mut self, deadline: Instant) -> bool {
         // A seat that never stops talking must not put the deadline off.
         if Instant::now() >= deadline {
-            self.take_waiting();
+            self.take_some();
             return false;
         }
         let now = clock::now();
@@ -173,7 +176,7 @@ impl Driver<'_> {
             biased;
             Some(observation) = self.observations.recv() => {
                 self.take(observation).await;
-                self.take_waiting();
+                self.take_some();
             }
             tick = self.ticker.tick() => self.tell_lateness(tick),
             () = reading_changes => self.tell_reading(),
@@ -182,10 +185,25 @@ impl Driver<'_> {
         true
     }
 
+    /// Takes in what has come already, but not so long that a deadline is missed by much: a flood takes time. A seat
+    /// that does not flood never has more than these waiting, however late the machine is.
+    fn take_some(&mut self) {
+        const ALWAYS: usize = 32;
+        const LONG_ENOUGH: Duration = Duration::from_millis(20);
+        let began = Instant::now();
+        let mut taken = 0;
+        while (taken < ALWAYS || began.elapsed() < LONG_ENOUGH)
+            && let Some(observation) = self.observations.try_recv()
+        {
+            self.take_now(observation);
+            taken += 1;
+        }
+    }
+
     /// Takes in what has come already, and no more than can have been waiting.
     pub(super) fn take_waiting(&mut self) {
         for _ in 0..WAITING {
-            let Ok(observation) = self.observations.try_recv() else {
+            let Some(observation) = self.observations.try_recv() else {
                 return;
             };
             self.take_now(observation);
@@ -214,7 +232,14 @@ impl Driver<'_> {
             .is_some_and(|running| running.orders.is_none())
         {
             if !self.pump_in_hurry(limit).await {
-                return Err(io::Error::other("the seat's supervisor did not come up"));
+                let ended = self
+                    .running
+                    .as_mut()
+                    .and_then(|running| running.supervisor.try_wait().ok().flatten());
+                return Err(io::Error::other(match ended {
+                    Some(status) => self.why_the_supervisor_is_gone(status),
+                    None => "the seat's supervisor did not come up".into(),
+                }));
             }
         }
         Ok(())

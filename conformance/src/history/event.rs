@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Bytes;
+use super::{Bytes, Cut};
 
 /// One thing that was seen or done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,6 +33,7 @@ impl Event {
             Fact::Process(_) => Lane::Process,
             Fact::Reading(_) => Lane::Reading,
             Fact::Lag { .. } => Lane::Lag,
+            Fact::Cut(cut) => cut.lane,
         }
     }
 }
@@ -59,6 +60,23 @@ pub enum Lane {
     Lag,
 }
 
+impl Lane {
+    /// The word, as in a history's file.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Step => "step",
+            Self::Pane => "pane",
+            Self::Wire => "wire",
+            Self::Post => "post",
+            Self::Record => "record",
+            Self::Process => "process",
+            Self::Reading => "reading",
+            Self::Lag => "lag",
+        }
+    }
+}
+
 /// What was seen, by lane.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -82,6 +100,8 @@ pub enum Fact {
         /// Milliseconds.
         late_ms: u64,
     },
+    /// More came than is kept.
+    Cut(Cut),
 }
 
 /// What the engine did, with the meaning the bytes alone don't have.
@@ -236,6 +256,11 @@ pub enum Pane {
     },
     /// Bytes written to the seat.
     Input {
+        /// As written.
+        bytes: Bytes,
+    },
+    /// Bytes that the terminal itself wrote to the seat, in answer to a query of the program's.
+    Answer {
         /// As written.
         bytes: Bytes,
     },

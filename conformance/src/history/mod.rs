@@ -4,12 +4,14 @@
 //! history alone can't be reached at all. Raw bytes are the truth; everything parsed is derived in [`views`].
 
 mod bytes;
+mod cut;
 mod declared;
 mod event;
 mod file;
 pub mod views;
 
 pub use bytes::Bytes;
+pub use cut::Cut;
 pub use declared::{Declared, MissingAnswer};
 pub use event::{
     Authorization, Delivery, Event, Fact, Lane, Launched, Pane, PostEnd, PostFact, Process, Reading,

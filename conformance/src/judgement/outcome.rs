@@ -32,6 +32,11 @@ fn doubts(facts: &RunFacts, judged: &[Judged], clauses: &[ClauseReport]) -> Vec<
     if facts.interrupted {
         doubts.push("the run was interrupted: this report is partial".to_owned());
     }
+    for judged in judged {
+        if let Some(cut) = &judged.cut {
+            doubts.push(format!("{}: the evidence was cut at {cut}", judged.report.id));
+        }
+    }
     if let Some(why) = judged.iter().find_map(|judged| judged.not_started.as_ref()) {
         doubts.push(format!(
             "the runner was not started: {why}; is the program's name right, and is it executable?"

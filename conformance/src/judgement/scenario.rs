@@ -22,6 +22,8 @@ pub struct Judged {
     pub agent_started: bool,
     /// What the runner's record names as its producer.
     pub producer: Option<String>,
+    /// Where the history is not whole, in words.
+    pub cut: Option<String>,
     /// The runner that could not be started, and why.
     pub not_started: Option<String>,
     /// What its history shows of reopening conversations.
@@ -83,7 +85,10 @@ pub fn judge(contract: &ClauseSet, facts: ScenarioFacts<'_>, history: Option<&Hi
     let mut reopened = Reopened::default();
     let mut agent_started = false;
     if let Some(history) = history {
-        let views = Views::new(history);
+        let whole = history.before_the_cut();
+        let views = Views::new(whole.as_ref().unwrap_or(history));
+        let cut_lanes = history.cut_lanes();
+        let of_the_end = (!cut_lanes.is_empty()).then(|| Views::new(history));
         agent_started = views.launches.iter().any(|launch| !launch.agents.is_empty());
         producer = views
             .launches
@@ -100,7 +105,16 @@ pub fn judge(contract: &ClauseSet, facts: ScenarioFacts<'_>, history: Option<&Hi
             findings = contract
                 .clauses()
                 .filter(|clause| !clause.is_about_the_preset())
-                .filter_map(|clause| finding_report(clause.id, (clause.judge)(&views), exercises))
+                .filter_map(|clause| {
+                    let finding = match &of_the_end {
+                        None => (clause.judge)(&views),
+                        Some(of_the_end) if does_not_read(clause.id, &cut_lanes) => {
+                            (clause.judge)(of_the_end)
+                        }
+                        Some(_) => until_the_cut((clause.judge)(&views), &cut_lanes),
+                    };
+                    finding_report(clause.id, finding, exercises)
+                })
                 .collect();
         }
     }
@@ -128,6 +142,9 @@ pub fn judge(contract: &ClauseSet, facts: ScenarioFacts<'_>, history: Option<&Hi
         agent_started,
         producer,
         reopened,
+        cut: history
+            .and_then(History::first_cut)
+            .map(|cut| format!("event {}: {}", cut.sequence, in_words(cut))),
         not_started: events.iter().find_map(|event| match &event.fact {
             Fact::Process(crate::history::Process::RunnerNotStarted { why }) => Some(why.clone()),
             _ => None,
@@ -163,6 +180,35 @@ fn last_events(events: &[Event]) -> Vec<String> {
         .collect()
 }
 
+/// Whether the clause's judge reads none of these lanes. How a seat ends shows in its processes, the wire and the steps,
+/// and matters most for a seat that behaves badly otherwise.
+fn does_not_read(clause: &str, lanes: &[Lane]) -> bool {
+    const OF_THE_END: [&str; 4] = [
+        "shutdown.hangup",
+        "shutdown.terminate",
+        "shutdown.no-orphans",
+        "shutdown.survivors-declared",
+    ];
+    OF_THE_END.contains(&clause)
+        && lanes
+            .iter()
+            .all(|lane| matches!(lane, Lane::Pane | Lane::Post | Lane::Record | Lane::Reading))
+}
+
+/// What can be said of a clause where the history is not whole: nothing is known of what came after, so nothing is kept
+/// for certain, and what was broken before stays broken. But a flooded wire holds the agent itself up, and then how its
+/// lines stand to everything else proves nothing.
+fn until_the_cut(finding: Finding, lanes: &[Lane]) -> Finding {
+    match finding {
+        Finding::Broken(decided) if !lanes.contains(&Lane::Wire) => Finding::Broken(decided),
+        Finding::Held(mut decided) | Finding::NotApplicable(mut decided) | Finding::Broken(mut decided) => {
+            decided.said += "; more came than is kept, so this is not certain";
+            Finding::Inconclusive(decided)
+        }
+        other => other,
+    }
+}
+
 fn finding_report(clause: &str, finding: Finding, exercises: &[String]) -> Option<FindingReport> {
     let (word, decided) = match finding {
         Finding::Held(decided) => ("held", decided),
@@ -184,4 +230,69 @@ fn finding_report(clause: &str, finding: Finding, exercises: &[String]) -> Optio
         said: decided.said,
         events: decided.events,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::history_builder::HistoryBuilder;
+    use crate::history::{Cut, PostFact};
+
+    fn opened() -> HistoryBuilder {
+        HistoryBuilder::launched().opened()
+    }
+
+    fn with_wrong_harness(history: HistoryBuilder) -> HistoryBuilder {
+        history.record_with(|record| record["harness"] = "acp".into())
+    }
+
+    fn cut(history: HistoryBuilder, lane: Lane) -> HistoryBuilder {
+        history.fact(Fact::Cut(Cut {
+            lane,
+            events: 1,
+            bytes: 1,
+            until: 0,
+        }))
+    }
+
+    fn judged(history: &HistoryBuilder) -> Judged {
+        let history = history.clone().watch_seconds(10).stopping().history();
+        judge("a/b", "", &[], 0, Some(&history), None, false)
+    }
+
+    fn found(judged: &Judged, word: &str) -> Vec<String> {
+        let findings = judged.report.findings.iter();
+        findings
+            .filter(|finding| finding.finding == word)
+            .map(|finding| finding.clause.clone())
+            .collect()
+    }
+
+    #[test]
+    fn nothing_is_kept_for_certain_where_the_evidence_was_cut() {
+        let ready = HistoryBuilder::ready();
+        assert!(!found(&judged(&ready), "held").is_empty());
+        for lane in [Lane::Pane, Lane::Wire, Lane::Post, Lane::Record, Lane::Process] {
+            let judged = judged(&cut(ready.clone(), lane));
+            assert_eq!(found(&judged, "held"), Vec::<String>::new());
+            assert_eq!(found(&judged, "broken"), Vec::<String>::new());
+            assert!(found(&judged, "inconclusive").contains(&"identity.harness-exact".to_owned()));
+            assert!(judged.cut.is_some());
+        }
+        let flooded = ready.fact(Fact::Post(PostFact::Flooded { count: 1 }));
+        assert_eq!(found(&judged(&flooded), "held"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_was_broken_before_stays_broken_unless_the_agent_was_held_up() {
+        let broken = |lane| found(&judged(&cut(with_wrong_harness(opened()), lane)), "broken");
+        assert!(broken(Lane::Pane).contains(&"identity.harness-exact".to_owned()));
+        assert_eq!(broken(Lane::Wire), Vec::<String>::new());
+    }
+
+    #[test]
+    fn nothing_that_came_later_is_judged() {
+        let later = with_wrong_harness(cut(opened(), Lane::Post));
+        assert_eq!(found(&judged(&later), "broken"), Vec::<String>::new());
+    }
 }

@@ -75,6 +75,7 @@ fn over_run(clause: &Clause, facts: &RunFacts, judged: &[Judged]) -> ClauseRepor
     // that is the scenario's fault, not the runner's.
     let vacuous = exercising().find(|judged| {
         judged.report.completed
+            && judged.cut.is_none()
             && !judged
                 .report
                 .findings

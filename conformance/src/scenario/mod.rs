@@ -86,4 +86,18 @@ impl Scenario {
     pub fn is_promotion(&self) -> bool {
         self.id.starts_with("promotion/")
     }
+
+    /// Whether it waits for a text in the pane.
+    pub(crate) fn awaits_pane(&self) -> bool {
+        fn of(condition: &Condition) -> bool {
+            match condition {
+                Condition::Pane(_) => true,
+                Condition::Any(conditions) => conditions.iter().any(of),
+                _ => false,
+            }
+        }
+        self.steps
+            .iter()
+            .any(|step| matches!(step, Step::Until(condition) if of(condition)))
+    }
 }

@@ -8,6 +8,7 @@
 
 pub(crate) mod clock;
 pub(crate) mod connection;
+pub(crate) mod file_limit;
 pub(crate) mod input;
 pub(crate) mod pipes;
 pub(crate) mod processes;
@@ -16,3 +17,4 @@ pub(crate) mod room;
 pub(crate) mod starter;
 pub(crate) mod supervisor;
 pub(crate) mod terminal;
+pub(crate) mod terminal_answers;

@@ -22,10 +22,22 @@ use super::clock;
 use crate::history::{Bytes, RecordChange, RecordFact};
 
 /// No record needs more; what is longer is cut, and the history says so.
-const KEPT: usize = 1 << 20;
+const KEPT: usize = 128 << 10;
 
-/// A change and when it was seen, in nanoseconds of `CLOCK_MONOTONIC`.
-pub(crate) type Seen = (u64, RecordFact);
+/// So many changes may wait to be taken. After more, a watch tells nothing further.
+const WAITING: usize = 32;
+
+/// What a watch tells.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Seen {
+    /// A change of the record.
+    Change(RecordFact),
+    /// More happened than could be taken. The last that a watch tells.
+    TooMuch,
+}
+
+/// When it was seen, in nanoseconds of `CLOCK_MONOTONIC`, and what.
+type Stamped = (u64, Seen);
 
 /// Watches the records of all seats of a run. Dropping it ends all watches.
 #[derive(Debug)]
@@ -53,7 +65,8 @@ struct Watched {
     number: u64,
     path: PathBuf,
     name: OsString,
-    to: mpsc::UnboundedSender<Seen>,
+    /// `None` once it was told that there was too much.
+    to: Option<mpsc::Sender<Stamped>>,
 }
 
 /// The watch on one file's name. Dropping it ends it.
@@ -62,7 +75,9 @@ pub(crate) struct RecordWatch {
     shared: Arc<Shared>,
     descriptor: i32,
     number: u64,
-    changes: mpsc::UnboundedReceiver<Seen>,
+    changes: mpsc::Receiver<Stamped>,
+    /// Keeps the channel open.
+    _to: mpsc::Sender<Stamped>,
 }
 
 impl RecordWatcher {
@@ -72,7 +87,11 @@ impl RecordWatcher {
         reason = "its successor is unsafe; an OwnedFd keeps its descriptor open, as that asks"
     )]
     pub(crate) fn new() -> io::Result<Self> {
-        let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
+        let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).map_err(|error| {
+            io::Error::other(format!(
+                "launch records can't be watched: {error}; is fs.inotify.max_user_instances used up?"
+            ))
+        })?;
         let inotify = AsyncFd::with_interest(inotify, Interest::READABLE)?;
         let shared = Arc::new(Shared {
             inotify,
@@ -94,7 +113,7 @@ impl RecordWatcher {
     pub(crate) fn watch(&self, path: &Path) -> io::Result<RecordWatch> {
         let folder = path.parent().unwrap_or(path);
         let name = path.file_name().unwrap_or_default().to_owned();
-        let (to, changes) = mpsc::unbounded_channel();
+        let (to, changes) = mpsc::channel(WAITING);
         // Held over both steps: a change must find its watch.
         let mut watched = self.shared.watched.lock().unwrap_or_else(PoisonError::into_inner);
         let descriptor = inotify::add_watch(
@@ -116,7 +135,7 @@ impl RecordWatcher {
                 number,
                 path: path.to_owned(),
                 name,
-                to,
+                to: Some(to.clone()),
             });
         drop(watched);
         Ok(RecordWatch {
@@ -124,13 +143,14 @@ impl RecordWatcher {
             descriptor,
             number,
             changes,
+            _to: to,
         })
     }
 }
 
 impl RecordWatch {
     /// The next change of the file; changes of other names in its folder are not told. `None` when the watcher is gone.
-    pub(crate) async fn next(&mut self) -> Option<Seen> {
+    pub(crate) async fn next(&mut self) -> Option<Stamped> {
         self.changes.recv().await
     }
 }
@@ -153,33 +173,58 @@ impl Drop for RecordWatch {
 impl Shared {
     /// Reads what has happened, and tells it to those it concerns.
     async fn read(&self) -> io::Result<()> {
-        let happened = self
+        let (happened, overflowed) = self
             .inotify
             .async_io(Interest::READABLE, |fd| {
                 let mut buffer = [MaybeUninit::uninit(); 4096];
                 let mut reader = inotify::Reader::new(fd, &mut buffer);
                 let mut happened = Vec::new();
+                let mut overflowed = false;
                 loop {
                     let event = reader.next()?;
+                    overflowed |= event.events().contains(ReadFlags::QUEUE_OVERFLOW);
                     if let (Some(name), Some(change)) = (event.file_name(), change(event.events())) {
                         happened.push((event.wd(), name.to_bytes().to_vec(), change));
                     }
                     if reader.is_buffer_empty() {
-                        return Ok(happened);
+                        return Ok((happened, overflowed));
                     }
                 }
             })
             .await?;
-        let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         for (descriptor, name, change) in happened {
-            let here = watched.by_descriptor.get(&descriptor).into_iter().flatten();
+            let here = watched.by_descriptor.get_mut(&descriptor).into_iter().flatten();
             for watched in here.filter(|watched| watched.name.as_bytes() == name) {
-                let at = clock::now();
-                // Nobody listens any more when the seat is being stopped.
-                let _ = watched.to.send((at, look(&watched.path, change)));
+                watched.tell(change);
+            }
+        }
+        if overflowed {
+            // The kernel dropped events, and does not say whose.
+            for watched in watched.by_descriptor.values_mut().flatten() {
+                watched.give_up();
             }
         }
         Ok(())
+    }
+}
+
+impl Watched {
+    fn tell(&mut self, change: RecordChange) {
+        let Some(to) = &self.to else { return };
+        // The last place is for the word that there was too much.
+        if to.capacity() <= 1 {
+            return self.give_up();
+        }
+        let at = clock::now();
+        // Nobody listens any more when the seat is being stopped.
+        let _ = to.try_send((at, Seen::Change(look(&self.path, change))));
+    }
+
+    fn give_up(&mut self) {
+        if let Some(to) = self.to.take() {
+            let _ = to.try_send((clock::now(), Seen::TooMuch));
+        }
     }
 }
 
@@ -247,6 +292,13 @@ fn read(path: &Path) -> io::Result<(Vec<u8>, bool)> {
 mod tests {
     use super::*;
 
+    async fn change(watch: &mut RecordWatch) -> RecordFact {
+        match watch.next().await {
+            Some((_, Seen::Change(fact))) => fact,
+            other => panic!("{other:?}"),
+        }
+    }
+
     #[tokio::test]
     async fn a_rename_is_told_from_a_write_in_place() {
         let folder = tempfile::tempdir().unwrap();
@@ -257,7 +309,7 @@ mod tests {
         std::fs::write(folder.path().join("other"), "x").unwrap();
         std::fs::write(folder.path().join("new"), "{\"whole\":1}").unwrap();
         std::fs::rename(folder.path().join("new"), &path).unwrap();
-        let (_, fact) = watch.next().await.unwrap();
+        let fact = change(&mut watch).await;
         assert_eq!(fact.change, RecordChange::MovedIn);
         assert_eq!(fact.content, Some(Bytes::from("{\"whole\":1}")));
 
@@ -268,7 +320,7 @@ mod tests {
             RecordChange::Created,
             RecordChange::Modified,
         ] {
-            assert_eq!(watch.next().await.unwrap().1.change, expected);
+            assert_eq!(change(&mut watch).await.change, expected);
         }
     }
 
@@ -284,9 +336,9 @@ mod tests {
             std::fs::write(path(number), number.to_string()).unwrap();
         }
         for (number, watch) in watches.iter_mut().enumerate() {
-            let (_, made) = watch.next().await.unwrap();
+            let made = change(watch).await;
             assert_eq!(made.change, RecordChange::Created);
-            let (_, filled) = watch.next().await.unwrap();
+            let filled = change(watch).await;
             assert_eq!(filled.content, Some(Bytes::from(number.to_string().as_str())));
         }
     }
@@ -300,7 +352,7 @@ mod tests {
         let mut new = watcher.watch(&path).unwrap();
         drop(old);
         std::fs::write(&path, "{}").unwrap();
-        assert_eq!(new.next().await.unwrap().1.change, RecordChange::Created);
+        assert_eq!(change(&mut new).await.change, RecordChange::Created);
     }
 
     #[tokio::test]
@@ -310,8 +362,28 @@ mod tests {
         let watcher = RecordWatcher::new().unwrap();
         let mut watch = watcher.watch(&path).unwrap();
         rustix::fs::mkfifoat(rustix::fs::CWD, &path, Mode::RUSR | Mode::WUSR).unwrap();
-        let (_, fact) = watch.next().await.unwrap();
+        let fact = change(&mut watch).await;
         assert_eq!(fact.content, None);
         assert!(fact.note.as_ref().unwrap().contains("no plain file"), "{fact:?}");
+    }
+
+    #[tokio::test]
+    async fn a_record_that_changes_faster_than_it_is_taken_ends_its_watch_and_no_other() {
+        let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        let path = |number: usize| folders[number].path().join("record.json");
+        let watcher = RecordWatcher::new().unwrap();
+        let mut flooded = watcher.watch(&path(0)).unwrap();
+        let mut quiet = watcher.watch(&path(1)).unwrap();
+        for _ in 0..WAITING {
+            std::fs::write(path(0), "{}").unwrap();
+            std::fs::remove_file(path(0)).unwrap();
+        }
+        std::fs::write(path(1), "{}").unwrap();
+        assert_eq!(change(&mut quiet).await.change, RecordChange::Created);
+        let mut taken = 0;
+        while let Some((_, Seen::Change(_))) = flooded.next().await {
+            taken += 1;
+        }
+        assert_eq!(taken, WAITING - 1);
     }
 }

@@ -111,10 +111,18 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: the seat's supervisor failed: {error}");
+            let said = format!("error: the seat's supervisor failed: {error}");
+            // Its standard error is the seat's terminal, which may be gone; the engine looks here.
+            let _ = std::fs::write(last_words(Path::new(socket), launch), &said);
+            eprintln!("{said}");
             ExitCode::FAILURE
         }
     }
+}
+
+/// Where a supervisor that fails leaves the reason, beside its socket.
+pub(crate) fn last_words(socket: &Path, launch: u32) -> PathBuf {
+    socket.with_file_name(format!("supervisor-{launch}"))
 }
 
 struct Seat {

@@ -63,6 +63,114 @@ fn a_signal_ends_every_seat_and_the_report_is_partial() {
     }
 }
 
+/// Waits until seatcheck takes this signal itself: one that comes before ends it like any program.
+fn wait_until_it_listens(child: &Child, signal: Signal) {
+    let status = format!("/proc/{}/status", child.id());
+    wait_until(|| {
+        let status = std::fs::read_to_string(&status).unwrap();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        let caught = u64::from_str_radix(caught.unwrap().trim(), 16).unwrap();
+        caught & (1 << (signal.as_raw() - 1)) != 0
+    });
+}
+
+/// The report of a run that was interrupted, which leaves nothing.
+fn interrupted(seatcheck: &Seatcheck, child: Child) -> reports::Report {
+    let done = Done::new(child.wait_with_output().unwrap());
+    assert_eq!(done.code, Some(3), "{}{}", done.stdout, done.stderr);
+    seatcheck.assert_nothing_left();
+    let report = done.report();
+    assert!(
+        report.reasons.iter().any(|reason| reason.contains("interrupted")),
+        "{:?}",
+        report.reasons
+    );
+    report
+}
+
+/// Starts a run of one scenario with this shell script as the runner.
+fn script(seatcheck: &Seatcheck, script: &str) -> Child {
+    let arguments = [
+        "run",
+        "--only",
+        "promotion/1-*",
+        "--patience",
+        "2s",
+        "--format",
+        "json",
+        "--",
+    ];
+    seatcheck
+        .command(arguments.into_iter().chain(["sh", "-c", script]))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+fn before_the_first_seat() {
+    let seatcheck = Seatcheck::new();
+    let child = script(&seatcheck, "sleep 1000");
+    wait_until_it_listens(&child, Signal::INT);
+    send(&child, Signal::INT);
+    interrupted(&seatcheck, child);
+}
+
+#[test]
+fn while_a_seat_is_launched() {
+    let seatcheck = Seatcheck::new();
+    let child = script(&seatcheck, "sleep 1000");
+    wait_until(|| {
+        seatcheck
+            .processes()
+            .iter()
+            .any(|command| command.contains("__supervisor"))
+    });
+    send(&child, Signal::TERM);
+    interrupted(&seatcheck, child);
+}
+
+#[test]
+fn while_a_seat_is_stopped() {
+    let seatcheck = Seatcheck::new();
+    // It tells that it was hung up, and stays; a stop that nobody hurries takes ten seconds then.
+    let child = script(
+        &seatcheck,
+        "trap 'exec sleep 987' HUP; while :; do sleep 0.05; done",
+    );
+    wait_until(|| {
+        seatcheck
+            .processes()
+            .iter()
+            .any(|command| command.replace('\0', " ").starts_with("sleep 987"))
+    });
+    let began = Instant::now();
+    send(&child, Signal::INT);
+    interrupted(&seatcheck, child);
+    assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
+}
+
+#[test]
+fn a_second_signal_changes_nothing() {
+    let seatcheck = Seatcheck::new();
+    let mut child = started(&seatcheck);
+    send(&child, Signal::INT);
+    let mut said = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("interrupted") {
+        line.clear();
+        assert!(
+            said.read_line(&mut line).unwrap() > 0,
+            "it never said that it is ending"
+        );
+    }
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        send(&child, signal);
+    }
+    interrupted(&seatcheck, child);
+}
+
 #[test]
 fn even_a_kill_leaves_nothing() {
     let seatcheck = Seatcheck::new();

@@ -6,8 +6,10 @@
 
 mod command;
 mod declared;
+mod hostile;
 mod interrupted;
 mod lint;
+mod many_seats;
 mod profile;
 mod programs;
 mod reference;

@@ -1,6 +1,6 @@
 //! Programs that are not ours: what the kit says of them, and that nothing of them is left.
 
-use crate::support::{Seatcheck, complaints, program};
+use crate::support::{Seatcheck, complaints, program, python};
 use reports::{Outcome, Verdict};
 
 /// Runs a program that is no runner through the whole library.
@@ -116,20 +116,6 @@ fn a_shell_script_that_knows_nothing_of_the_contract() {
         .map(|clause| clause.id.as_str())
         .collect();
     assert!(failed.contains(&"identity.record-written"), "{failed:?}");
-}
-
-/// Whether Python is here. Where it must be, its absence fails the test.
-pub(crate) fn python() -> Option<&'static str> {
-    let here = std::process::Command::new("python3")
-        .arg("--version")
-        .output()
-        .is_ok_and(|output| output.status.success());
-    let needed = std::env::var("SEATCHECK_TESTS_NEED").is_ok_and(|needed| needed.contains("python3"));
-    assert!(here || !needed, "python3 is needed for this test");
-    if !here {
-        eprintln!("not run: there is no python3");
-    }
-    here.then_some("python3")
 }
 
 #[test]

@@ -115,3 +115,17 @@ pub(crate) fn complaints(report: &reports::Report) -> Vec<String> {
         .chain(report.reasons.iter().cloned())
         .collect()
 }
+
+/// Whether Python is here. Where it must be, its absence fails the test.
+pub(crate) fn python() -> Option<&'static str> {
+    let here = std::process::Command::new("python3")
+        .arg("--version")
+        .output()
+        .is_ok_and(|output| output.status.success());
+    let needed = std::env::var("SEATCHECK_TESTS_NEED").is_ok_and(|needed| needed.contains("python3"));
+    assert!(here || !needed, "python3 is needed for this test");
+    if !here {
+        eprintln!("not run: there is no python3");
+    }
+    here.then_some("python3")
+}

@@ -4,8 +4,8 @@ use std::io::{self, BufRead, Read};
 
 use crate::clock;
 
-/// The longest line that is kept whole: 64 MiB.
-pub(crate) const LONGEST_LINE: usize = 64 << 20;
+/// The longest line that is kept whole: 8 MiB.
+pub(crate) const LONGEST_LINE: usize = 8 << 20;
 
 /// One read takes at most this much, which is what a pipe holds.
 const CHUNK: usize = 64 << 10;

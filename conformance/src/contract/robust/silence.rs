@@ -4,7 +4,7 @@ use crate::contract::finding::{Finding, Tally};
 use crate::contract::grace::{SECOND, machine_was_late};
 use crate::contract::shutdown::{Kind, Stop};
 use crate::contract::watch::{agent_lost, cited, free_until};
-use crate::history::views::{Exchange, LaunchView, Screen, Views, milliseconds, squeezed};
+use crate::history::views::{Exchange, LaunchView, Screen, Views, milliseconds};
 use crate::history::{Event, Fact, Pane, Step};
 
 /// Whoever looks at a pane for so long and sees nothing can't tell what is waited for.
@@ -120,16 +120,18 @@ fn first_input(launch: &LaunchView<'_>, after: &Event) -> u64 {
 /// The output by which the pane said that something is waited for: words for it, or anything new long after the
 /// beginning, for nothing else happens there.
 fn said<'h>(launch: &LaunchView<'h>, asked: &Event, until: u64) -> Option<&'h Event> {
-    let mut screen = Screen::new(launch.facts.size);
-    let mut before = String::new();
+    let mut screen = Screen::telling_what_scrolls_away(launch.facts.size);
+    let mut before = (String::new(), 0);
+    let mut scrolled_away = 0;
     for event in launch.output_between(0, until) {
         let Fact::Pane(Pane::Output { bytes }) = &event.fact else {
             continue;
         };
         screen.feed(&bytes.0);
-        let lines = screen.all_lines();
-        let shown: String = lines.iter().map(|line| squeezed(line)).collect();
-        let text = lines.join(" ").to_lowercase();
+        let gone = screen.take_scrolled_away();
+        scrolled_away += gone.len();
+        let shown = (screen.visible(), scrolled_away);
+        let text = (gone + " " + &screen.lines().join(" ")).to_lowercase();
         let is_late = event.at >= asked.at.saturating_add(BANNER);
         if (is_late && shown != before) || WORDS.iter().any(|word| text.contains(word)) {
             return Some(event);

@@ -4,11 +4,14 @@
 //! events that decided.
 
 mod blocks;
+mod finder;
 mod launch;
 mod pane;
 mod posts;
 mod prompts;
+mod queries;
 mod records;
+mod repeats;
 mod wire;
 mod words;
 
@@ -18,7 +21,9 @@ pub use pane::Screen;
 pub(crate) use pane::squeezed;
 pub use posts::{Post, PostKind};
 pub use prompts::{Ending, Prompt};
+pub(crate) use queries::Query;
 pub use records::RecordVersion;
+pub(crate) use repeats::repeated;
 pub use wire::{Agent, Exchange, Message, Shape};
 pub use words::in_words;
 

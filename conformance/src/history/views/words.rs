@@ -20,6 +20,10 @@ pub fn in_words(event: &Event) -> String {
         Fact::Process(process) => of_process(process),
         Fact::Reading(reading) => format!("the seat reads {}, {}", reading.launch, reading.activity),
         Fact::Lag { late_ms } => format!("the engine itself was {late_ms} ms late"),
+        Fact::Cut(cut) => format!(
+            "{} events of this lane with {} bytes are not kept: more came than there is room for",
+            cut.events, cut.bytes
+        ),
     }
 }
 
@@ -49,6 +53,7 @@ fn of_pane(pane: &Pane) -> String {
     match pane {
         Pane::Output { bytes } => format!("pane: {}", cut(&bytes.text())),
         Pane::Input { bytes } => format!("typed: {}", cut(&bytes.text())),
+        Pane::Answer { bytes } => format!("the terminal answered: {}", cut(&bytes.text())),
         Pane::Settings(settings) => {
             format!("terminal {}", if settings.is_raw() { "raw" } else { "not raw" })
         }
