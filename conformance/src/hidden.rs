@@ -8,6 +8,8 @@ pub const REFERENCE_RUNNER: &str = "__reference-runner";
 pub const MUTANT: &str = "__mutant";
 /// The supervisor of one launch.
 pub const SUPERVISOR: &str = "__supervisor";
+/// What starts the runner in a pane of tmux.
+pub const PANE_LAUNCHER: &str = "__pane-launcher";
 /// What becomes the runner.
 pub const STARTER: &str = "__starter";
 
@@ -26,6 +28,7 @@ pub fn dispatch(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCod
         REFERENCE_RUNNER => reference_runner::main(with_program(arguments)),
         MUTANT => mutants::main(arguments),
         SUPERVISOR => crate::seat::supervisor::main(arguments),
+        PANE_LAUNCHER => crate::seat::tmux::launcher::main(arguments),
         STARTER => crate::seat::starter::main(arguments),
         _ => return None,
     })

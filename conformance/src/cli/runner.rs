@@ -11,6 +11,7 @@ use super::options::duration;
 use crate::engine::{Claims, RunnerCommand, Setup};
 use crate::hidden;
 use crate::scenario::Transport;
+use crate::seat::tmux::Client;
 
 /// The runner and what is said of it.
 #[derive(Debug, Args)]
@@ -53,6 +54,9 @@ pub(super) const SIZE: (u16, u16) = (50, 160);
 impl RunnerOptions {
     /// What to drive.
     pub(super) fn setup(&self) -> anyhow::Result<Setup> {
+        if self.transport == Transport::Tmux {
+            tmux_is_there()?;
+        }
         let preset = self.preset.as_deref().map(read_preset).transpose()?;
         let seatcheck = std::env::current_exe()?;
         let runner = if !self.command.is_empty() {
@@ -117,6 +121,16 @@ impl RunnerOptions {
             transport: self.transport,
             size: SIZE,
         })
+    }
+}
+
+fn tmux_is_there() -> anyhow::Result<()> {
+    match Client::version() {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Refusal::usage(
+            format!("--transport tmux: tmux can't be run: {error}"),
+            "install tmux, or leave --transport out: the seat is then reached by a terminal of the kit's own",
+        )),
     }
 }
 

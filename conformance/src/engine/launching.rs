@@ -13,6 +13,7 @@ use crate::scenario::{EndpointTold, Launch, Resume, Transport};
 use crate::seat::clock;
 use crate::seat::connection::{Connection, Opened};
 use crate::seat::supervisor::{Order, Start};
+use crate::seat::tmux::Places;
 
 impl Driver<'_> {
     /// Launches the seat and returns when the runner was started or could not be.
@@ -40,10 +41,11 @@ impl Driver<'_> {
             self.told(launch, &facts, &command),
         ))));
 
+        let places = Places::new(&self.room.engine(), number);
         let opened = match self.transport {
             Transport::Pty => Opened::terminal(self.setup.size)?,
             Transport::Pipe => Opened::pipes()?,
-            Transport::Tmux => return Err(io::Error::other("there is no tmux yet")),
+            Transport::Tmux => Opened::tmux(&places)?,
         };
         let [input, output, errors] = opened.standard;
         let supervisor = Command::new(&self.setup.seatcheck)
@@ -74,7 +76,9 @@ impl Driver<'_> {
             directory: self.room.work(),
         };
         self.wait_for_supervisor().await?;
-        if let Some(running) = &mut self.running
+        if self.is_hosted() {
+            self.host(&places, start).await?;
+        } else if let Some(running) = &mut self.running
             && let Some(orders) = &mut running.orders
         {
             order(orders, &Order::Start(Box::new(start))).await?;
@@ -190,6 +194,7 @@ impl Running {
             writing,
             supervisor,
             orders: None,
+            hosted: false,
             started: false,
             empty: false,
             keeps_hangup: false,

@@ -2,6 +2,7 @@
 
 mod doing;
 mod driver;
+mod hosting;
 mod lanes;
 mod launching;
 mod observed;

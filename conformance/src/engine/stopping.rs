@@ -26,6 +26,7 @@ impl Driver<'_> {
         }
         self.record(Fact::Step(Step::Stopping { how: "hangup".into() }));
         let began = Instant::now();
+        self.kill_session().await?;
         if let Some(running) = &mut self.running {
             // Nobody hangs up where there is no terminal.
             if self.transport == Transport::Pipe {
@@ -75,6 +76,11 @@ impl Driver<'_> {
     /// Waits until nothing of the seat is left, and kills what does not end.
     async fn see_it_end(&mut self, began: Instant) -> io::Result<()> {
         let patience = if self.hurried() { Duration::ZERO } else { STOP };
+        if self.pane().is_some() {
+            // The shell and the server would outlive it: they end once the runner has.
+            while !self.observed.runner_ended() && self.pump(began + patience).await {}
+            self.kill_session().await?;
+        }
         while self
             .running
             .as_ref()

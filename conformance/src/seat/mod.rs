@@ -16,3 +16,4 @@ pub(crate) mod room;
 pub(crate) mod starter;
 pub(crate) mod supervisor;
 pub(crate) mod terminal;
+pub(crate) mod tmux;
