@@ -17,7 +17,12 @@ impl Driver<'_> {
     /// Has the supervisor start a server, and types the runner's command into its pane as OpenRig does.
     pub(super) async fn host(&mut self, places: &Places, start: Start) -> io::Result<()> {
         places.write_script(&self.setup.seatcheck, &start.environment, &start.command)?;
-        let host = places.host(self.setup.size, &start.environment, start.directory);
+        let host = places.host(
+            &self.identity.session_name,
+            self.setup.size,
+            &start.environment,
+            start.directory,
+        );
         if let Some(running) = &mut self.running
             && let Some(orders) = &mut running.orders
         {
@@ -63,15 +68,17 @@ impl Driver<'_> {
         }
     }
 
-    /// Ends the session and its server, and takes everything in meanwhile.
-    pub(super) async fn kill_session(&mut self) -> io::Result<()> {
-        let Some(pane) = self.pane() else {
-            return Ok(());
-        };
+    /// Ends the session and its server, if there is one, and takes everything in meanwhile. Where that fails the seat's
+    /// history is worth nothing, but its processes are still to be ended.
+    pub(super) async fn kill_session(&mut self) {
+        let Some(pane) = self.pane() else { return };
         let limit = Instant::now() + self.setup.patience;
-        self.meanwhile(limit, pane.kill_session())
-            .await
-            .unwrap_or_else(|| Err(io::Error::other("tmux did not end the session")))
+        let fault = match self.meanwhile(limit, pane.kill_session()).await {
+            Some(Ok(())) => return,
+            Some(Err(error)) => error.to_string(),
+            None => "tmux did not end the session".into(),
+        };
+        self.fault.get_or_insert(fault);
     }
 
     /// Does something while everything is taken in, whether or not everything is to end. `None` if the limit came first.

@@ -178,6 +178,10 @@ impl Driver<'_> {
         let Some(writer) = self.running.as_ref().and_then(|running| running.writer.clone()) else {
             return Ok(());
         };
+        // The shell in the pane is still there, and would take a message for commands.
+        if self.is_hosted() && self.observed.runner_ended() {
+            return Ok(());
+        }
         let (done, mut written) = oneshot::channel();
         self.record(Fact::Pane(Pane::Input {
             bytes: Bytes(input.bytes()),

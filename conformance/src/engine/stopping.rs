@@ -26,7 +26,7 @@ impl Driver<'_> {
         }
         self.record(Fact::Step(Step::Stopping { how: "hangup".into() }));
         let began = Instant::now();
-        self.kill_session().await?;
+        self.kill_session().await;
         if let Some(running) = &mut self.running {
             // Nobody hangs up where there is no terminal.
             if self.transport == Transport::Pipe {
@@ -79,7 +79,7 @@ impl Driver<'_> {
         if self.pane().is_some() {
             // The shell and the server would outlive it: they end once the runner has.
             while !self.observed.runner_ended() && self.pump(began + patience).await {}
-            self.kill_session().await?;
+            self.kill_session().await;
         }
         while self
             .running

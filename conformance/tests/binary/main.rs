@@ -6,6 +6,8 @@
 
 mod command;
 mod interrupted;
+mod pipes;
 mod programs;
 mod reference;
 mod support;
+mod tmux;

@@ -1,6 +1,6 @@
 //! Programs that are not ours: what the kit says of them, and that nothing of them is left.
 
-use crate::support::{Seatcheck, complaints, program};
+use crate::support::{Seatcheck, complaints, is_here, program};
 use reports::{Outcome, Verdict};
 
 /// Runs a program that is no runner through the whole library.
@@ -118,26 +118,21 @@ fn a_shell_script_that_knows_nothing_of_the_contract() {
     assert!(failed.contains(&"identity.record-written"), "{failed:?}");
 }
 
-/// Whether Python is here. Where it must be, its absence fails the test.
-fn python() -> Option<&'static str> {
-    let here = std::process::Command::new("python3")
-        .arg("--version")
-        .output()
-        .is_ok_and(|output| output.status.success());
-    let needed = std::env::var("SEATCHECK_TESTS_NEED").is_ok_and(|needed| needed.contains("python3"));
-    assert!(here || !needed, "python3 is needed for this test");
-    if !here {
-        eprintln!("not run: there is no python3");
-    }
-    here.then_some("python3")
-}
-
 #[test]
 fn a_conformant_runner_that_is_not_ours() {
-    let Some(python) = python() else { return };
+    if !is_here("python3", "--version") {
+        return;
+    }
     let seatcheck = Seatcheck::new();
     let plain = program("plain_runner.py");
-    let done = seatcheck.run(["run", "--format", "json", "--", python, plain.to_str().unwrap()]);
+    let done = seatcheck.run([
+        "run",
+        "--format",
+        "json",
+        "--",
+        "python3",
+        plain.to_str().unwrap(),
+    ]);
     seatcheck.assert_nothing_left();
     let report = done.report();
     assert_eq!(complaints(&report), Vec::<String>::new());

@@ -9,12 +9,12 @@ use std::sync::{Arc, OnceLock};
 use rustix::fs::{Mode, OFlags};
 
 use super::client::{Client, argument};
-use super::session::{Places, SESSION};
+use super::session::Places;
 use crate::history::TerminalSettings;
 use crate::seat::input::Input;
 use crate::seat::terminal;
 
-/// The first pane of a server that has no other.
+/// The first pane of a server that has no other; it also stands for its window and its session.
 const PANE: &str = "%0";
 
 /// The buffer that a text is pasted from.
@@ -125,7 +125,7 @@ impl Pane {
 
     /// Ends the session as OpenRig stops a seat, and the server with it. A session that is gone already is no error.
     pub(crate) async fn kill_session(&self) -> io::Result<()> {
-        match self.run(&["kill-session", "-t", SESSION]).await {
+        match self.run(&["kill-session", "-t", PANE]).await {
             Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),
             other => other,
         }

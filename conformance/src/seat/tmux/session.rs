@@ -9,9 +9,6 @@ use serde::{Deserialize, Serialize};
 use super::client::PROGRAM;
 use crate::seat::room::quoted;
 
-/// The session's name: the only one of its server.
-pub(super) const SESSION: &str = "seat";
-
 /// The server that a supervisor starts.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Host {
@@ -50,9 +47,10 @@ impl Places {
         }
     }
 
-    /// A server without any configuration, a detached session of that size (rows, columns), and its output.
+    /// A server without any configuration, a detached session of that name and size (rows, columns), and its output.
     pub(crate) fn host(
         &self,
+        session: &str,
         size: (u16, u16),
         environment: &[(String, String)],
         directory: PathBuf,
@@ -70,7 +68,7 @@ impl Places {
             "new-session",
             "-d",
             "-s",
-            SESSION,
+            session,
             "-x",
             &columns,
             "-y",
