@@ -139,6 +139,9 @@ pub(super) fn reference(seatcheck: &Path) -> RunnerCommand {
     RunnerCommand::Program(vec![
         seatcheck.to_string_lossy().into_owned(),
         hidden::REFERENCE_RUNNER.into(),
+        // So short that a run shows whether a seat stays idle.
+        "--liveness".into(),
+        "1".into(),
     ])
 }
 

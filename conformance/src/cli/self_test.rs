@@ -98,6 +98,8 @@ async fn test(
             seatcheck.to_string_lossy().into_owned(),
             hidden::MUTANT.into(),
             mutant.name.into(),
+            "--liveness".into(),
+            "1".into(),
         ];
         let setup = setup(seatcheck, words, options.patience);
         let places = places.clone();

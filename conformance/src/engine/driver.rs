@@ -91,6 +91,12 @@ pub(super) struct Running {
     pub(super) hosted: bool,
     pub(super) started: bool,
     pub(super) empty: bool,
+    /// What is left of the seat since the runner's end, as last told.
+    pub(super) left: Option<Vec<u32>>,
+    /// Children that agents started in sessions of their own.
+    pub(super) apart: Vec<u32>,
+    /// Everything that the seat wrote has been read.
+    pub(super) pane_closed: bool,
     /// The supervisor will not pass a hang-up on.
     pub(super) keeps_hangup: bool,
     pub(super) ended: bool,
@@ -98,6 +104,14 @@ pub(super) struct Running {
 }
 
 impl Running {
+    /// Whether the only processes left are ones that live until somebody ends them, and nobody of the seat is there who
+    /// could.
+    pub(super) fn is_abandoned(&self) -> bool {
+        self.left
+            .as_ref()
+            .is_some_and(|left| !left.is_empty() && left.iter().all(|pid| self.apart.contains(pid)))
+    }
+
     /// Sends an order to the supervisor. One that was killed has no use for it, and its lane says that it is gone.
     pub(super) async fn order(&mut self, what: &Order) {
         if let Some(orders) = &mut self.orders {
@@ -252,6 +266,7 @@ impl<'s> Driver<'s> {
     async fn steps(&mut self) -> io::Result<Ending> {
         let scenario = self.scenario;
         for (index, step) in scenario.steps.iter().enumerate() {
+            self.observed.begin_step();
             match step {
                 scenario::Step::Launch(launch) => self.begin_launch(launch).await?,
                 scenario::Step::Send(send) => self.send(send).await?,
@@ -283,6 +298,8 @@ impl<'s> Driver<'s> {
                         return Ok(self.hurry.borrow().map_or(Ending::TimedOut, Ending::Hurried));
                     }
                 }
+                scenario::Step::Linger(linger) => self.linger(linger).await,
+                scenario::Step::IdleThrough(idle) => self.idle_through(idle).await,
                 scenario::Step::Quiet(delay) => {
                     self.pass(delay.duration()).await;
                     let lasted_ms = u64::try_from(delay.duration().as_millis()).unwrap_or(u64::MAX);

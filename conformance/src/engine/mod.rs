@@ -3,6 +3,7 @@
 mod doing;
 mod driver;
 mod hosting;
+mod idle_reports;
 mod lanes;
 mod launching;
 mod observed;
@@ -12,6 +13,7 @@ mod sending;
 mod setup;
 mod stopping;
 mod taking;
+mod torn_token;
 mod waiting;
 
 pub use run::{Progress, SeatRun, run};

@@ -14,12 +14,19 @@ use crate::seat::supervisor::Order;
 /// How long the runner and its agent may take to end by themselves.
 const STOP: Duration = Duration::from_secs(10);
 
+/// How long is waited for processes in sessions of their own once nobody is left who could end them: a signal may still
+/// be on its way to them.
+const ABANDONED: Duration = Duration::from_secs(1);
+
+/// How long the last bytes of a terminal that all have left may take.
+const LAST_BYTES: Duration = Duration::from_secs(1);
+
 /// How long the supervisor may take to kill what is left; then it is killed, and the kernel with it hangs up.
 const KILL: Duration = Duration::from_secs(10);
 
 impl Driver<'_> {
-    /// Hangs the terminal up as the end of a tmux session does (a pipe is closed and SIGHUP sent), waits until nothing of the seat is left, and kills
-    /// what does not end. A seat that is not running is stopped already.
+    /// Hangs the terminal up as the end of a tmux session does (a pipe is closed and SIGHUP sent), waits until nothing of
+    /// the seat is left, and kills what does not end. A seat that is not running is stopped already.
     pub(super) async fn stop(&mut self) -> io::Result<()> {
         if self.running.is_none() {
             return Ok(());
@@ -81,12 +88,17 @@ impl Driver<'_> {
             while !self.observed.runner_ended() && self.pump(began + patience).await {}
             self.kill_session().await;
         }
-        while self
-            .running
-            .as_ref()
-            .is_some_and(|running| !running.empty && !running.ended)
+        let mut deadline = began + patience;
+        let mut is_abandoned = false;
+        while let Some(running) = self.running.as_ref()
+            && !running.empty
+            && !running.ended
         {
-            if !self.pump(began + patience).await {
+            if running.is_abandoned() && self.agents.is_empty() && !is_abandoned {
+                is_abandoned = true;
+                deadline = deadline.min(Instant::now() + ABANDONED);
+            }
+            if !self.pump(deadline).await {
                 break;
             }
         }
@@ -106,6 +118,16 @@ impl Driver<'_> {
         }
         while self.running.as_ref().is_some_and(|running| !running.ended) {
             if !self.pump_in_hurry(limit).await {
+                break;
+            }
+        }
+        let last_bytes = limit.min(Instant::now() + LAST_BYTES);
+        while self
+            .running
+            .as_ref()
+            .is_some_and(|running| running.connection.is_some() && !running.pane_closed)
+        {
+            if !self.pump_in_hurry(last_bytes).await {
                 break;
             }
         }

@@ -29,7 +29,12 @@ impl Driver<'_> {
                     self.record_at(launch, at, Fact::Pane(Pane::BracketedPaste { on }));
                 }
             }
-            Seen::PaneClosed => self.record_at(launch, at, Fact::Pane(Pane::Closed)),
+            Seen::PaneClosed => {
+                if let Some(running) = self.running.as_mut().filter(|_| of_this_launch) {
+                    running.pane_closed = true;
+                }
+                self.record_at(launch, at, Fact::Pane(Pane::Closed));
+            }
             Seen::SupervisorCame(orders) => {
                 if let Some(running) = self.running.as_mut().filter(|_| of_this_launch) {
                     running.orders = Some(orders);
@@ -111,6 +116,10 @@ impl Driver<'_> {
                 running.empty = true;
                 return;
             }
+            SupervisorFact::Left { pids } => {
+                running.left = Some(pids);
+                return;
+            }
             SupervisorFact::KeepsHangup => {
                 running.keeps_hangup = true;
                 return;
@@ -186,6 +195,7 @@ impl Driver<'_> {
                 self.note_conversation(&line.0);
                 Wire::FromAgent { agent, line }
             }
+            control::Fact::Framed { lines, writes } => Wire::Framed { agent, lines, writes },
             control::Fact::RawSent { bytes: raw } => Wire::FromAgentRaw {
                 agent,
                 bytes: bytes(raw),
@@ -196,11 +206,16 @@ impl Driver<'_> {
                 name,
                 passed: state == control::GateState::Passed,
             },
-            control::Fact::Child { pid, own_session } => Wire::Child {
-                agent,
-                pid,
-                own_session,
-            },
+            control::Fact::Child { pid, own_session } => {
+                if let Some(running) = self.running.as_mut().filter(|_| own_session) {
+                    running.apart.push(pid);
+                }
+                Wire::Child {
+                    agent,
+                    pid,
+                    own_session,
+                }
+            }
             control::Fact::StdoutClosed | control::Fact::StdoutFailed { .. } => Wire::StdoutClosed { agent },
             control::Fact::Stderr { bytes } => Wire::Stderr { agent, bytes },
             control::Fact::Ending(exit) => match exit {

@@ -295,6 +295,15 @@ pub enum Wire {
         /// Without its newline.
         line: Bytes,
     },
+    /// The agent is about to write its next lines in an unusual way: one cut in several writes, or several in one.
+    Framed {
+        /// Which agent.
+        agent: u32,
+        /// How many lines.
+        lines: u32,
+        /// In how many writes.
+        writes: u32,
+    },
     /// The agent wrote a line.
     FromAgent {
         /// Which agent.

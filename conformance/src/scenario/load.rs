@@ -157,6 +157,7 @@ fn check(scenario: &Scenario) -> Result<(), Problem> {
             }
             Step::Release(gate) => gate_exists(&gates, gate)?,
             Step::Until(condition) => check_condition(condition, &gates)?,
+            Step::Linger(linger) => check_condition(&linger.until, &gates)?,
             _ => {}
         }
     }
@@ -283,6 +284,8 @@ steps:
         );
         let unknown_gate = error(&GOOD.replace("release: answer", "release: door"));
         assert_eq!(unknown_gate.line, 17, "{unknown_gate}");
+        let lingering = GOOD.replace("quiet: 300ms", "linger: {until: {gate: door}, at_most: 1s}");
+        assert_eq!(error(&lingering).line, 16);
         let wrong_type = error(&GOOD.replace("quiet: 300ms", "quiet: soon"));
         assert_eq!(wrong_type.line, 16, "{wrong_type}");
         let unknown_key = error(&GOOD.replace("why:", "because:"));

@@ -85,6 +85,10 @@ pub(crate) enum SupervisorFact {
     },
     /// No process of the seat is left.
     Empty,
+    /// The runner has ended, and these processes of the seat are left.
+    Left {
+        pids: Vec<u32>,
+    },
     /// A hang-up is passed on no more.
     KeepsHangup,
     /// Left when the end was ordered, and killed.
@@ -345,7 +349,7 @@ impl Seat {
         loop {
             match rustix::process::wait(WaitOptions::NOHANG | WaitOptions::UNTRACED) {
                 Ok(Some((pid, status))) => self.changed(pid, status).await?,
-                Ok(None) => return Ok(()),
+                Ok(None) => return self.tell_left().await,
                 Err(rustix::io::Errno::CHILD) => {
                     if self.runner_ended && !self.empty_told {
                         self.empty_told = true;
@@ -357,6 +361,20 @@ impl Seat {
                 Err(error) => return Err(error.into()),
             }
         }
+    }
+
+    /// After the runner's end: who is left, unless they are too many to be worth a list.
+    async fn tell_left(&mut self) -> io::Result<()> {
+        const WORTH_TELLING: usize = 64;
+        if !self.runner_ended {
+            return Ok(());
+        }
+        let left = self.left();
+        if left.len() > WORTH_TELLING {
+            return Ok(());
+        }
+        let pids = left.iter().map(|process| process.pid).collect();
+        self.tell(SupervisorFact::Left { pids }).await
     }
 
     async fn changed(&mut self, pid: Pid, status: WaitStatus) -> io::Result<()> {
@@ -398,13 +416,18 @@ impl Seat {
         Ok(())
     }
 
-    async fn end(&mut self) -> io::Result<()> {
+    /// The processes of the seat, without those that only stand around it.
+    fn left(&self) -> Vec<ProcessInfo> {
         let mut left = descendants(std::process::id());
-        left.retain(|process| rustix_pid(process.pid).is_some());
-        if let Some(hosting) = &self.hosting {
-            left.retain(|process| !hosting.surrounds(process.pid));
-        }
-        for process in left {
+        left.retain(|process| {
+            let surrounds = |hosting: &Hosting| hosting.surrounds(process.pid);
+            rustix_pid(process.pid).is_some() && !self.hosting.as_ref().is_some_and(surrounds)
+        });
+        left
+    }
+
+    async fn end(&mut self) -> io::Result<()> {
+        for process in self.left() {
             self.tell(SupervisorFact::Survivor(process)).await?;
         }
         kill_all().await;
