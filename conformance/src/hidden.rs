@@ -10,6 +10,8 @@ pub const MUTANT: &str = "__mutant";
 pub const VARIANT: &str = "__variant";
 /// The supervisor of one launch.
 pub const SUPERVISOR: &str = "__supervisor";
+/// What starts the runner in a pane of tmux.
+pub const PANE_LAUNCHER: &str = "__pane-launcher";
 /// What becomes the runner.
 pub const STARTER: &str = "__starter";
 
@@ -29,6 +31,7 @@ pub fn dispatch(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCod
         MUTANT => mutants::main(arguments),
         VARIANT => mutants::variant_main(arguments),
         SUPERVISOR => crate::seat::supervisor::main(arguments),
+        PANE_LAUNCHER => crate::seat::tmux::launcher::main(arguments),
         STARTER => crate::seat::starter::main(arguments),
         _ => return None,
     })

@@ -14,6 +14,7 @@ use crate::engine::{Claims, RunnerCommand, Setup};
 use crate::hidden;
 use crate::history::Declared;
 use crate::scenario::Transport;
+use crate::seat::tmux::Client;
 
 /// The runner and what is said of it.
 #[derive(Debug, Args)]
@@ -63,6 +64,9 @@ pub(super) const SIZE: (u16, u16) = (50, 160);
 impl RunnerOptions {
     /// What to drive.
     pub(super) fn setup(&self) -> anyhow::Result<Setup> {
+        if self.transport == Transport::Tmux {
+            tmux_is_there()?;
+        }
         let profile = self
             .profile
             .as_deref()
@@ -220,6 +224,16 @@ fn refused(error: fake_openrig::Error) -> anyhow::Error {
         format!("{error}{why}"),
         "a preset has format 1, a name and a command; `runner: true` makes it a runner's",
     )
+}
+
+fn tmux_is_there() -> anyhow::Result<()> {
+    match Client::version() {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Refusal::usage(
+            format!("--transport tmux: tmux can't be run: {error}"),
+            "install tmux, or leave --transport out: the seat is then reached by a terminal of the kit's own",
+        )),
+    }
 }
 
 /// The reference runner as a command.

@@ -4,6 +4,7 @@ use std::io;
 
 use fake_agent::control;
 use fake_openrig::endpoint;
+use tokio::time::Instant;
 
 use super::driver::Driver;
 use super::lanes::order;
@@ -22,16 +23,19 @@ impl Driver<'_> {
         Ok(())
     }
 
-    pub(super) fn resize(&mut self, size: (u16, u16)) -> io::Result<()> {
+    pub(super) async fn resize(&mut self, size: (u16, u16)) -> io::Result<()> {
         self.record(Fact::Step(Step::Resized { size }));
-        match self
+        let Some(connection) = self
             .running
             .as_ref()
-            .and_then(|running| running.connection.as_ref())
-        {
-            Some(connection) => connection.resize(size),
-            None => Ok(()),
-        }
+            .and_then(|running| running.connection.clone())
+        else {
+            return Ok(());
+        };
+        let limit = Instant::now() + self.setup.patience;
+        self.meanwhile(limit, connection.resize(size))
+            .await
+            .unwrap_or(Ok(()))
     }
 
     pub(super) fn set_endpoint(&mut self, fault: EndpointFault) -> io::Result<()> {

@@ -90,6 +90,8 @@ pub(super) struct Running {
     pub(super) writing: Tasks,
     pub(super) supervisor: Child,
     pub(super) orders: Option<OwnedWriteHalf>,
+    /// The tmux server stands.
+    pub(super) hosted: bool,
     pub(super) started: bool,
     pub(super) empty: bool,
     /// What is left of the seat since the runner's end, as last told.
@@ -320,7 +322,7 @@ impl<'s> Driver<'s> {
                     }
                     self.tell_reading();
                 }
-                scenario::Step::Resize(size) => self.resize((size.rows, size.columns))?,
+                scenario::Step::Resize(size) => self.resize((size.rows, size.columns)).await?,
                 scenario::Step::Stop => self.stop().await?,
                 scenario::Step::StopBy(how) => self.stop_by(*how).await?,
             }

@@ -12,6 +12,7 @@ use crate::history::{Fact, Launched, RecordChange, RecordFact, Step};
 use crate::scenario::{EndpointTold, Launch, Resume, Transport};
 use crate::seat::connection::{Connection, Opened};
 use crate::seat::supervisor::{Order, Start};
+use crate::seat::tmux::Places;
 use crate::seat::{clock, file_limit};
 
 impl Driver<'_> {
@@ -40,10 +41,11 @@ impl Driver<'_> {
             self.told(launch, &facts, &command),
         ))));
 
+        let places = Places::new(&self.room.engine(), number);
         let opened = match self.transport {
             Transport::Pty => Opened::terminal(self.setup.size)?,
             Transport::Pipe => Opened::pipes()?,
-            Transport::Tmux => return Err(io::Error::other("there is no tmux yet")),
+            Transport::Tmux => Opened::tmux(&places)?,
         };
         let [input, output, errors] = opened.standard;
         let supervisor = Command::new(&self.setup.seatcheck)
@@ -76,7 +78,9 @@ impl Driver<'_> {
             directory: self.room.work(),
         };
         self.wait_for_supervisor().await?;
-        if let Some(running) = &mut self.running
+        if self.is_hosted() {
+            self.host(&places, start).await?;
+        } else if let Some(running) = &mut self.running
             && let Some(orders) = &mut running.orders
         {
             order(orders, &Order::Start(Box::new(start))).await?;
@@ -198,6 +202,7 @@ impl Running {
             writing,
             supervisor,
             orders: None,
+            hosted: false,
             started: false,
             empty: false,
             left: None,

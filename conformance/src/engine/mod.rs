@@ -3,6 +3,7 @@
 mod control_lines;
 mod doing;
 mod driver;
+mod hosting;
 mod idle_reports;
 mod kept;
 mod lanes;

@@ -9,7 +9,6 @@ use tokio::time::Instant;
 
 use super::driver::Driver;
 use super::lanes::Written;
-use crate::history::views::Screen;
 use crate::history::{Bytes, Delivery, Fact, Pane, Step};
 use crate::scenario::{self, Transport};
 use crate::seat::input::Input;
@@ -30,7 +29,11 @@ impl Driver<'_> {
             &message.text,
             &send::sent_at(SystemTime::now()),
         );
-        let before = captured(&self.observed.screen);
+        let before = if message.verify {
+            self.captured().await
+        } else {
+            Vec::new()
+        };
         self.paste(&text, &text).await?;
         let block = self.blocks;
         self.pass(send::ENTER_DELAY).await;
@@ -38,7 +41,7 @@ impl Driver<'_> {
         if message.verify {
             // OpenRig looks half a second after Enter.
             self.pass(Duration::from_millis(500)).await;
-            let after = captured(&self.observed.screen);
+            let after = self.captured().await;
             let found = send::verify(&before, &after, &text) == send::Verified::Delivered;
             self.record(Fact::Step(Step::Verified { block, found }));
         }
@@ -112,10 +115,29 @@ impl Driver<'_> {
 
     pub(super) async fn type_keys(&mut self, text: &str, whole: &str) -> io::Result<()> {
         self.begin(text, whole, Delivery::Typed);
+        if self.is_hosted() {
+            // tmux is told all keys at once, and passes them on one by one.
+            return self.put(Input::Keys(text.to_owned())).await;
+        }
         for key in text.chars() {
             self.put(Input::Keys(key.to_string())).await?;
         }
         Ok(())
+    }
+
+    /// The pane as a capture shows it: without the empty lines below what was written.
+    async fn captured(&mut self) -> Vec<String> {
+        if let Some(pane) = self.pane() {
+            let limit = Instant::now() + self.setup.patience;
+            // A pane that is gone shows nothing.
+            let lines = self.meanwhile(limit, pane.capture()).await;
+            return lines.and_then(Result::ok).unwrap_or_default();
+        }
+        let mut lines = self.observed.screen.lines();
+        while lines.last().is_some_and(String::is_empty) {
+            lines.pop();
+        }
+        lines
     }
 
     /// Begins what `text` begins. Without a terminal each line is a message of its own, and its end is its Enter.
@@ -181,6 +203,10 @@ impl Driver<'_> {
         let Some(writer) = self.running.as_ref().and_then(|running| running.writer.clone()) else {
             return Ok(());
         };
+        // The shell in the pane is still there, and would take a message for commands.
+        if self.is_hosted() && self.observed.runner_ended() {
+            return Ok(());
+        }
         let (done, mut written) = oneshot::channel();
         self.record(Fact::Pane(Pane::Input {
             bytes: Bytes(input.bytes()),
@@ -203,15 +229,6 @@ impl Driver<'_> {
 
 fn pasted(bracketed: bool) -> Delivery {
     if bracketed { Delivery::Paste } else { Delivery::Raw }
-}
-
-/// The pane as a capture shows it: without the empty lines below what was written.
-fn captured(screen: &Screen) -> Vec<String> {
-    let mut lines = screen.lines();
-    while lines.last().is_some_and(String::is_empty) {
-        lines.pop();
-    }
-    lines
 }
 
 /// The whole text of the message that begins at `index`: everything pasted or typed up to its Enter.

@@ -27,14 +27,15 @@ const LAST_BYTES: Duration = Duration::from_secs(1);
 const KILL: Duration = Duration::from_secs(10);
 
 impl Driver<'_> {
-    /// Hangs the terminal up as the end of a tmux session does (a pipe is closed and SIGHUP sent), waits until nothing of the seat is left, and kills
-    /// what does not end. A seat that is not running is stopped already.
+    /// Hangs the terminal up as the end of a tmux session does (a pipe is closed and SIGHUP sent), waits until nothing of
+    /// the seat is left, and kills what does not end. A seat that is not running is stopped already.
     pub(super) async fn stop(&mut self) -> io::Result<()> {
         if self.running.is_none() {
             return Ok(());
         }
         self.record(Fact::Step(Step::Stopping { how: "hangup".into() }));
         let began = Instant::now();
+        self.kill_session().await;
         if let Some(running) = &mut self.running {
             // Nobody hangs up where there is no terminal.
             if self.transport == Transport::Pipe {
@@ -84,6 +85,11 @@ impl Driver<'_> {
     /// Waits until nothing of the seat is left, and kills what does not end.
     async fn see_it_end(&mut self, began: Instant) -> io::Result<()> {
         let patience = if self.hurried() { Duration::ZERO } else { STOP };
+        if self.pane().is_some() {
+            // The shell and the server would outlive it: they end once the runner has.
+            while !self.observed.runner_ended() && self.pump(began + patience).await {}
+            self.kill_session().await;
+        }
         let mut deadline = began + patience;
         let mut is_abandoned = false;
         while let Some(running) = self.running.as_ref()

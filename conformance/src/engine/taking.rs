@@ -89,6 +89,19 @@ impl Driver<'_> {
         };
         let told = match fact {
             SupervisorFact::Supervising { .. } => return,
+            SupervisorFact::Hosted { terminal } => {
+                running.hosted = true;
+                if let Some(Connection::Tmux(pane)) = &running.connection
+                    && let Err(error) = pane.open_terminal(&terminal)
+                {
+                    self.fault = Some(format!("the pane's terminal can't be opened: {error}"));
+                }
+                return;
+            }
+            SupervisorFact::NotHosted { why } => {
+                self.fault = Some(why);
+                return;
+            }
             SupervisorFact::Started { pid } => {
                 running.started = true;
                 Process::RunnerStarted { pid }

@@ -1,4 +1,4 @@
-//! The engine's connection with a seat: by a terminal, or by pipes. What differs between them stands here and in
+//! The engine's connection with a seat: by a terminal, by pipes, or by tmux. What differs between them stands here and in
 //! the file of each.
 
 use std::io;
@@ -7,6 +7,7 @@ use std::process::Stdio;
 use super::input::Input;
 use super::pipes::{PipeInput, PipeOutput, Pipes};
 use super::terminal::Terminal;
+use super::tmux::{Pane, PaneOutput, Places};
 use crate::history::TerminalSettings;
 
 /// What a launch begins with.
@@ -19,10 +20,11 @@ pub(crate) struct Opened {
 }
 
 /// What can be asked of a connection, and done to it, beside reading and writing.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Connection {
     Terminal(Terminal),
     Pipes,
+    Tmux(Pane),
 }
 
 /// Reads what the seat writes.
@@ -30,6 +32,7 @@ pub(crate) enum Connection {
 pub(crate) enum Reader {
     Terminal(Terminal),
     Pipe(PipeOutput),
+    Tmux(PaneOutput),
 }
 
 /// Puts something into the seat.
@@ -37,6 +40,7 @@ pub(crate) enum Reader {
 pub(crate) enum Writer {
     Terminal(Terminal),
     Pipe(PipeInput),
+    Tmux(Pane),
 }
 
 impl Opened {
@@ -67,20 +71,36 @@ impl Opened {
     }
 }
 
+impl Opened {
+    /// Makes ready for a pane, which is there once the supervisor has started its server.
+    pub(crate) fn tmux(places: &Places) -> io::Result<Self> {
+        let pane = Pane::new(places);
+        Ok(Self {
+            connection: Connection::Tmux(pane.clone()),
+            reader: Reader::Tmux(PaneOutput::open(&places.output)?),
+            writer: Writer::Tmux(pane),
+            // Its errors are the kit's own.
+            standard: [Stdio::null(), Stdio::null(), Stdio::inherit()],
+        })
+    }
+}
+
 impl Connection {
     /// The terminal's settings, where there is one that can still be asked.
     pub(crate) fn settings(&self) -> Option<TerminalSettings> {
         match self {
             Self::Terminal(terminal) => terminal.settings().ok(),
             Self::Pipes => None,
+            Self::Tmux(pane) => pane.settings(),
         }
     }
 
     /// Gives the terminal another size (rows, columns).
-    pub(crate) fn resize(&self, size: (u16, u16)) -> io::Result<()> {
+    pub(crate) async fn resize(&self, size: (u16, u16)) -> io::Result<()> {
         match self {
             Self::Terminal(terminal) => terminal.resize(size),
             Self::Pipes => Ok(()),
+            Self::Tmux(pane) => pane.resize(size).await,
         }
     }
 }
@@ -91,6 +111,7 @@ impl Reader {
         match self {
             Self::Terminal(terminal) => terminal.read(buffer).await,
             Self::Pipe(output) => output.read(buffer).await,
+            Self::Tmux(output) => output.read(buffer).await,
         }
     }
 }
@@ -101,6 +122,7 @@ impl Writer {
         match self {
             Self::Terminal(terminal) => terminal.write_all(&input.bytes()).await,
             Self::Pipe(pipe) => pipe.write_all(&input.bytes()).await,
+            Self::Tmux(pane) => pane.put(input).await,
         }
     }
 }

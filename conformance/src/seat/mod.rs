@@ -18,3 +18,4 @@ pub(crate) mod starter;
 pub(crate) mod supervisor;
 pub(crate) mod terminal;
 pub(crate) mod terminal_answers;
+pub(crate) mod tmux;

@@ -71,7 +71,7 @@ impl Room {
     }
 
     /// The engine's own part, which the seat is not told of.
-    fn engine(&self) -> PathBuf {
+    pub(crate) fn engine(&self) -> PathBuf {
         self.path().join("engine")
     }
 
@@ -130,7 +130,7 @@ impl Room {
 }
 
 /// A word as the shell reads it back unchanged.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 

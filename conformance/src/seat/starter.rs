@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode};
 
+use rustix::process::Pid;
+
 /// The exit code that says the program could not be started; a shell uses the same.
 pub(crate) const NOT_STARTED: i32 = 127;
 
@@ -24,4 +26,10 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let error = Command::new(&program).args(arguments).exec();
     eprintln!("error: {} can't be started: {error}", program.to_string_lossy());
     ExitCode::from(127)
+}
+
+/// Whether the stopped process is still the starter, not the runner it became.
+pub(crate) fn stands(pid: Pid) -> bool {
+    std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero()))
+        .is_ok_and(|line| line.split(|byte| *byte == 0).nth(1) == Some(crate::hidden::STARTER.as_bytes()))
 }

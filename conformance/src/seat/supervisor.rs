@@ -2,6 +2,8 @@
 //! finds and kills what is left. It speaks JSON lines over the seat's socket, and when the engine is gone it ends
 //! the seat by itself: nothing outlives seatcheck, however that ended.
 
+mod hosting;
+
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
 use std::os::fd::AsFd as _;
@@ -15,9 +17,11 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio::signal::unix::{SignalKind, signal};
 
+use self::hosting::{Hosting, Told};
 use super::clock;
 use super::processes::{ProcessInfo, descendants};
-use super::starter::NOT_STARTED;
+use super::starter::{self, NOT_STARTED};
+use super::tmux::Host;
 use crate::scenario::Transport;
 
 /// What the engine asks.
@@ -26,6 +30,8 @@ use crate::scenario::Transport;
 pub(crate) enum Order {
     /// Start the runner. The first order.
     Start(Box<Start>),
+    /// Start a tmux server, whose pane will start the runner. The first order where that is the way.
+    Host(Box<Host>),
     /// Send SIGHUP to the runner's process group.
     HangUp,
     /// Send SIGTERM to the runner.
@@ -59,6 +65,14 @@ pub(crate) enum SupervisorFact {
     Supervising {
         launch: u32,
     },
+    /// The tmux server stands.
+    Hosted {
+        terminal: PathBuf,
+    },
+    /// There is no tmux server.
+    NotHosted {
+        why: String,
+    },
     Started {
         pid: u32,
     },
@@ -83,8 +97,17 @@ pub(crate) enum SupervisorFact {
     Ended,
 }
 
+impl SupervisorFact {
+    /// The starter found no program to become.
+    pub(super) fn not_started() -> Self {
+        Self::NotStarted {
+            why: "the program can't be started".into(),
+        }
+    }
+}
+
 /// `arguments`: the run's folder, which is removed when the engine is gone without having said so; the socket's path;
-/// the launch's number; and `pty` or `pipe`.
+/// the launch's number; and `pty`, `tmux` or `pipe`.
 pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let [folder, socket, launch, transport] = arguments.as_slice() else {
@@ -128,6 +151,9 @@ pub(crate) fn last_words(socket: &Path, launch: u32) -> PathBuf {
 struct Seat {
     socket: tokio::net::unix::OwnedWriteHalf,
     runner: Option<Pid>,
+    /// The runner's process group.
+    group: Option<Pid>,
+    hosting: Option<Hosting>,
     runner_ended: bool,
     on_terminal: bool,
     empty_told: bool,
@@ -179,6 +205,8 @@ async fn serve(socket: &Path, launch: u32, on_terminal: bool) -> io::Result<Serv
     let mut seat = Seat {
         socket,
         runner: None,
+        group: None,
+        hosting: None,
         runner_ended: false,
         on_terminal,
         empty_told: false,
@@ -189,6 +217,7 @@ async fn serve(socket: &Path, launch: u32, on_terminal: bool) -> io::Result<Serv
         tokio::select! {
             line = orders.next_line() => match line?.as_deref().map(serde_json::from_str::<Order>) {
                 Some(Ok(Order::Start(start))) => seat.start(&start).await?,
+                Some(Ok(Order::Host(host))) => seat.host(&host).await?,
                 Some(Ok(Order::HangUp)) => seat.signal_group(Signal::HUP),
                 Some(Ok(Order::Terminate)) => seat.signal_runner(Signal::TERM),
                 Some(Ok(Order::KeepHangup)) => {
@@ -203,6 +232,7 @@ async fn serve(socket: &Path, launch: u32, on_terminal: bool) -> io::Result<Serv
                 None => return Ok(Served::EngineGone),
             },
             _ = child.recv() => seat.reap().await?,
+            told = hosting::next(&mut seat.hosting) => seat.told(told).await?,
             // The kernel tells the session's leader alone; the leader passes it on, as a shell does.
             _ = hangup.recv() => if !seat.keeps_hangup {
                 seat.signal_group(Signal::HUP);
@@ -216,10 +246,12 @@ async fn serve(socket: &Path, launch: u32, on_terminal: bool) -> io::Result<Serv
 
 impl Seat {
     async fn tell(&mut self, fact: SupervisorFact) -> io::Result<()> {
-        let mut line = serde_json::to_vec(&Report {
-            at: clock::now(),
-            fact,
-        })?;
+        let at = clock::now();
+        self.pass_on(&Report { at, fact }).await
+    }
+
+    async fn pass_on(&mut self, report: &Report) -> io::Result<()> {
+        let mut line = serde_json::to_vec(report)?;
         line.push(b'\n');
         self.socket.write_all(&line).await
     }
@@ -236,7 +268,8 @@ impl Seat {
         match spawned {
             // Reaped with all others; dropping the handle waits for nothing.
             Ok(child) => {
-                self.runner = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+                self.runner = rustix_pid(child.id());
+                self.group = self.runner;
                 Ok(())
             }
             Err(error) => {
@@ -248,10 +281,69 @@ impl Seat {
         }
     }
 
+    async fn host(&mut self, host: &Host) -> io::Result<()> {
+        let fact = match Hosting::start(host) {
+            Ok((hosting, terminal)) => {
+                self.hosting = Some(hosting);
+                SupervisorFact::Hosted {
+                    terminal: terminal.into(),
+                }
+            }
+            Err(error) => SupervisorFact::NotHosted {
+                why: error.to_string(),
+            },
+        };
+        self.tell(fact).await
+    }
+
+    /// Takes in what the launcher tells of the runner, its child.
+    async fn told(&mut self, told: Told) -> io::Result<()> {
+        match told {
+            Told::Report(report) => {
+                match &report.fact {
+                    SupervisorFact::Started { pid } => {
+                        self.runner = rustix_pid(*pid);
+                        self.group = rustix::process::getpgid(self.runner).ok();
+                    }
+                    SupervisorFact::Exited { .. } => self.runner_ended = true,
+                    _ => {}
+                }
+                self.pass_on(&report).await?;
+                self.reap().await
+            }
+            Told::Gone => self.launcher_gone().await,
+        }
+    }
+
+    /// A launcher that was killed leaves its runner to the supervisor, which then reaps it. A runner that ended at the same
+    /// moment may have been reaped by nobody who could tell how.
+    async fn launcher_gone(&mut self) -> io::Result<()> {
+        self.reap().await?;
+        let lives = self
+            .runner
+            .is_some_and(|runner| rustix::process::test_kill_process(runner).is_ok());
+        if self.runner_ended || lives {
+            return Ok(());
+        }
+        self.runner_ended = true;
+        if self.runner.is_none() {
+            self.tell(SupervisorFact::NotStarted {
+                why: "what starts it in the pane was killed".into(),
+            })
+            .await?;
+        }
+        self.tell(SupervisorFact::Exited {
+            code: None,
+            signal: None,
+        })
+        .await?;
+        self.reap().await
+    }
+
     fn signal_group(&self, signal: Signal) {
-        if let Some(runner) = self.runner {
+        if let Some(group) = self.group {
             // It may be gone already; the engine learns that from its exit.
-            let _ = rustix::process::kill_process_group(runner, signal);
+            let _ = rustix::process::kill_process_group(group, signal);
         }
     }
 
@@ -285,7 +377,7 @@ impl Seat {
         if !self.runner_ended {
             return Ok(());
         }
-        let left = descendants(std::process::id());
+        let left = self.left();
         if left.len() > WORTH_TELLING {
             return Ok(());
         }
@@ -306,10 +398,7 @@ impl Seat {
         self.runner_ended = true;
         let code = status.exit_status();
         if code == Some(NOT_STARTED) {
-            self.tell(SupervisorFact::NotStarted {
-                why: "the program can't be started".into(),
-            })
-            .await?;
+            self.tell(SupervisorFact::not_started()).await?;
         }
         self.tell(SupervisorFact::Exited {
             code,
@@ -321,7 +410,7 @@ impl Seat {
     /// The starter stands ready: give it the terminal and let it become the runner. A runner that stops itself
     /// later is left stopped.
     async fn let_go(&mut self, pid: Pid) -> io::Result<()> {
-        if !starter_stands(pid) {
+        if !starter::stands(pid) {
             return Ok(());
         }
         if self.on_terminal {
@@ -335,10 +424,18 @@ impl Seat {
         Ok(())
     }
 
-    async fn end(&mut self) -> io::Result<()> {
+    /// The processes of the seat, without those that only stand around it.
+    fn left(&self) -> Vec<ProcessInfo> {
         let mut left = descendants(std::process::id());
-        left.retain(|process| rustix_pid(process.pid).is_some());
-        for process in left {
+        left.retain(|process| {
+            let surrounds = |hosting: &Hosting| hosting.surrounds(process.pid);
+            rustix_pid(process.pid).is_some() && !self.hosting.as_ref().is_some_and(surrounds)
+        });
+        left
+    }
+
+    async fn end(&mut self) -> io::Result<()> {
+        for process in self.left() {
             self.tell(SupervisorFact::Survivor(process)).await?;
         }
         kill_all().await;
@@ -357,12 +454,6 @@ fn remove(folder: &Path) {
             return;
         }
     }
-}
-
-/// Whether the stopped process is still the starter, not the runner it became.
-fn starter_stands(pid: Pid) -> bool {
-    std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero()))
-        .is_ok_and(|line| line.split(|byte| *byte == 0).nth(1) == Some(crate::hidden::STARTER.as_bytes()))
 }
 
 fn rustix_pid(pid: u32) -> Option<Pid> {

@@ -60,12 +60,7 @@ impl Terminal {
 
     /// The settings that the seat's programs gave it.
     pub(crate) fn settings(&self) -> io::Result<TerminalSettings> {
-        let modes = rustix::termios::tcgetattr(self.master.get_ref().as_fd())?.local_modes;
-        Ok(TerminalSettings {
-            canonical: modes.contains(LocalModes::ICANON),
-            echo: modes.contains(LocalModes::ECHO),
-            signals: modes.contains(LocalModes::ISIG),
-        })
+        settings(self.master.get_ref())
     }
 
     /// Reads what the seat wrote; zero at the end, which on Linux is an error of its own.
@@ -91,6 +86,16 @@ impl Terminal {
         }
         Ok(())
     }
+}
+
+/// The settings of an open terminal, from whichever side.
+pub(crate) fn settings(terminal: impl AsFd) -> io::Result<TerminalSettings> {
+    let modes = rustix::termios::tcgetattr(terminal)?.local_modes;
+    Ok(TerminalSettings {
+        canonical: modes.contains(LocalModes::ICANON),
+        echo: modes.contains(LocalModes::ECHO),
+        signals: modes.contains(LocalModes::ISIG),
+    })
 }
 
 fn winsize(size: (u16, u16)) -> Winsize {

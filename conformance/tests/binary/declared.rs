@@ -4,7 +4,7 @@ use std::path::Path;
 
 use reports::{ClauseReport, Report, Verdict};
 
-use crate::programs::python;
+use crate::support::python;
 use crate::support::{Seatcheck, program};
 
 fn clause<'r>(report: &'r Report, id: &str) -> &'r ClauseReport {

@@ -4,14 +4,26 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::{Done, Seatcheck};
+use crate::support::{Done, Seatcheck, tmux_is_here};
 use rustix::process::{Pid, Signal};
 
-/// Starts a run of a program that does nothing, and comes back once its seat stands.
-fn started(seatcheck: &Seatcheck) -> Child {
+/// The ways to a seat that are here.
+fn transports() -> Vec<&'static str> {
+    let mut transports = vec!["pty"];
+    if tmux_is_here() {
+        transports.push("tmux");
+    }
+    transports
+}
+
+/// Starts a run of a program that does nothing, and comes back once a process whose command begins so is there:
+/// `sleep` itself, or what stands before it.
+fn started(seatcheck: &Seatcheck, transport: &str, awaited: &str) -> Child {
     let child = seatcheck
         .command([
             "run",
+            "--transport",
+            transport,
             "--only",
             "promotion/*",
             "--format",
@@ -28,7 +40,7 @@ fn started(seatcheck: &Seatcheck) -> Child {
         seatcheck
             .processes()
             .iter()
-            .any(|command| command.starts_with("sleep"))
+            .any(|command| command.starts_with(awaited))
     });
     child
 }
@@ -47,19 +59,21 @@ fn send(child: &Child, signal: Signal) {
 
 #[test]
 fn a_signal_ends_every_seat_and_the_report_is_partial() {
-    for signal in [Signal::INT, Signal::TERM] {
-        let seatcheck = Seatcheck::new();
-        let child = started(&seatcheck);
-        send(&child, signal);
-        let done = Done::new(child.wait_with_output().unwrap());
-        assert_eq!(done.code, Some(3), "{}{}", done.stdout, done.stderr);
-        assert!(
-            done.report()
-                .reasons
-                .iter()
-                .any(|reason| reason.contains("interrupted"))
-        );
-        seatcheck.assert_nothing_left();
+    for transport in transports() {
+        for signal in [Signal::INT, Signal::TERM] {
+            let seatcheck = Seatcheck::new();
+            let child = started(&seatcheck, transport, "sleep");
+            send(&child, signal);
+            let done = Done::new(child.wait_with_output().unwrap());
+            assert_eq!(done.code, Some(3), "{}{}", done.stdout, done.stderr);
+            assert!(
+                done.report()
+                    .reasons
+                    .iter()
+                    .any(|reason| reason.contains("interrupted"))
+            );
+            seatcheck.assert_nothing_left();
+        }
     }
 }
 
@@ -173,17 +187,28 @@ fn a_second_signal_changes_nothing() {
 
 #[test]
 fn even_a_kill_leaves_nothing() {
+    for transport in transports() {
+        killed_at(transport, "sleep");
+    }
+}
+
+#[test]
+fn a_kill_while_tmux_comes_up_leaves_nothing() {
+    if tmux_is_here() {
+        killed_at("tmux", "tmux");
+    }
+}
+
+/// Kills seatcheck as soon as a process whose command begins so is there.
+fn killed_at(transport: &str, awaited: &str) {
     let seatcheck = Seatcheck::new();
-    let mut child = started(&seatcheck);
+    let mut child = started(&seatcheck, transport, awaited);
     send(&child, Signal::KILL);
     child.wait().unwrap();
     // The supervisors end their seats as soon as the engine is gone; the pipe closes with the last of them.
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
-    while BufReader::new(child.stderr.as_mut().unwrap())
-        .read_line(&mut line)
-        .unwrap()
-        > 0
-    {}
+    while stderr.read_line(&mut line).unwrap() > 0 {}
     wait_until(|| seatcheck.processes().is_empty());
     seatcheck.assert_nothing_left();
 }

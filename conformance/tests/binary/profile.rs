@@ -2,7 +2,7 @@
 
 use reports::Verdict;
 
-use crate::programs::python;
+use crate::support::python;
 use crate::support::{Done, Seatcheck, program};
 
 /// A folder with these files, and the path of `profile.yaml` in it.

@@ -85,6 +85,27 @@ impl Done {
     }
 }
 
+/// Whether a program is here that a test needs. SEATCHECK_TESTS_NEED names, with commas between, those that must be:
+/// without one of them the test fails; else it says that it was not run.
+pub(crate) fn is_here(program: &str, version: &str) -> bool {
+    let here = Command::new(program)
+        .arg(version)
+        .output()
+        .is_ok_and(|output| output.status.success());
+    let needed = std::env::var("SEATCHECK_TESTS_NEED")
+        .is_ok_and(|needed| needed.split(',').any(|needed| needed == program));
+    assert!(here || !needed, "{program} is needed for this test");
+    if !here {
+        eprintln!("not run: there is no {program}");
+    }
+    here
+}
+
+/// Whether tmux is here.
+pub(crate) fn tmux_is_here() -> bool {
+    is_here("tmux", "-V")
+}
+
 /// A program of `tests/programs`.
 pub(crate) fn program(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -116,16 +137,7 @@ pub(crate) fn complaints(report: &reports::Report) -> Vec<String> {
         .collect()
 }
 
-/// Whether Python is here. Where it must be, its absence fails the test.
+/// Python, if it is here.
 pub(crate) fn python() -> Option<&'static str> {
-    let here = std::process::Command::new("python3")
-        .arg("--version")
-        .output()
-        .is_ok_and(|output| output.status.success());
-    let needed = std::env::var("SEATCHECK_TESTS_NEED").is_ok_and(|needed| needed.contains("python3"));
-    assert!(here || !needed, "python3 is needed for this test");
-    if !here {
-        eprintln!("not run: there is no python3");
-    }
-    here.then_some("python3")
+    is_here("python3", "--version").then_some("python3")
 }
