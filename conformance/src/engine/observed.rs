@@ -206,23 +206,8 @@ impl Observed {
 
 /// The reading in words.
 pub(crate) fn in_words(reading: Reading) -> crate::history::Reading {
-    let launch = match reading.launch {
-        LaunchReading::Pending => "pending",
-        LaunchReading::Ready => "ready",
-        LaunchReading::Attention => "attention",
-        LaunchReading::Resumed => "resumed",
-        LaunchReading::Missing => "missing",
-        LaunchReading::Unconfirmed => "unconfirmed",
-    };
-    let activity = match reading.activity {
-        ActivityReading::Unknown => "unknown",
-        ActivityReading::Working => "working",
-        ActivityReading::Idle => "idle",
-        ActivityReading::NeedsInput => "needs input",
-        ActivityReading::Exited => "exited",
-    };
     crate::history::Reading {
-        launch: launch.into(),
-        activity: activity.into(),
+        launch: reading.launch.as_str().into(),
+        activity: reading.activity.as_str().into(),
     }
 }
