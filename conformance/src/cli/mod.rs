@@ -5,6 +5,7 @@ mod exit;
 mod judge;
 mod list;
 mod options;
+mod play;
 mod progress;
 mod run;
 mod runner;
@@ -29,6 +30,10 @@ enum Command {
     ///
     /// Without a runner, the reference runner that comes with seatcheck is driven.
     Run(run::Options),
+    /// Play with a seat: a runner in this terminal, and beside it, in the browser, how OpenRig sees it.
+    ///
+    /// Without a scenario the agent answers each prompt with "done". Ctrl-] leaves.
+    Play(play::Options),
     /// Judge recorded histories again.
     Judge(judge::Options),
     /// List what there is: clauses or scenarios.
@@ -42,6 +47,7 @@ enum Command {
 pub fn main() -> ExitCode {
     let done = match CommandLine::parse().command {
         Command::Run(options) => run::run(options),
+        Command::Play(options) => play::run(&options),
         Command::Judge(options) => judge::run(&options),
         Command::List(options) => list::run(&options),
         Command::SelfTest(options) => self_test::run(&options),

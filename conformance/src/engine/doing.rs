@@ -48,6 +48,28 @@ impl Driver<'_> {
         Ok(())
     }
 
+    pub(super) async fn send_raw(&mut self, text: &str) -> io::Result<()> {
+        self.paste(text, text).await?;
+        self.pass(send::ENTER_DELAY).await;
+        self.enter().await
+    }
+
+    pub(super) async fn interrupt(&mut self) -> io::Result<()> {
+        self.record(Fact::Step(Step::Interrupted));
+        self.write(vec![3]).await
+    }
+
+    pub(super) fn clear_attention(&mut self) {
+        self.record(Fact::Step(Step::ClearedAttention));
+        if let Some(reading) = &mut self.reading {
+            reading.cleared();
+        }
+        if let Some(feed) = &mut self.feed {
+            feed.cleared();
+        }
+        self.tell_reading();
+    }
+
     /// Pastes `text`; `whole` is what the message will be at its Enter.
     pub(super) async fn paste(&mut self, text: &str, whole: &str) -> io::Result<()> {
         let bracketed = self.paste_is_bracketed().await;

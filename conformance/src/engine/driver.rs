@@ -11,11 +11,11 @@ use fake_openrig::Token;
 use fake_openrig::endpoint::{self, Endpoint};
 use fake_openrig::reading::SeatReading;
 use fake_openrig::record::Expected;
-use fake_openrig::send;
 use tokio::net::unix::OwnedWriteHalf;
 use tokio::process::Child;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 
+use super::board_feed::BoardFeed;
 use super::doing::pending_text;
 use super::lanes::{Observation, Sender, Tasks, Written, channel, order};
 use super::observed::Observed;
@@ -153,6 +153,10 @@ pub(crate) struct Driver<'s> {
     /// Held until the first agent is there, or the runner has ended.
     pub(super) beginning: Option<OwnedSemaphorePermit>,
     pub(super) fault: Option<String>,
+    /// A board that shows the seat, where somebody plays it.
+    pub(super) feed: Option<BoardFeed>,
+    /// Where the pane's bytes go too.
+    pub(super) mirror: Option<mpsc::Sender<Vec<u8>>>,
     // Lives as long as the seat.
     pub(super) _lanes: Tasks,
 }
@@ -215,16 +219,23 @@ impl<'s> Driver<'s> {
             any_agent,
             beginning,
             fault: None,
+            feed: None,
+            mirror: None,
             _lanes: lanes,
         })
     }
 
     /// Does all steps, stops the seat, and gives the history.
     pub(crate) async fn run(mut self) -> (History, Ending, bool) {
-        let mut ending = self
+        let ending = self
             .steps()
             .await
             .unwrap_or_else(|error| Ending::Fault(error.to_string()));
+        self.finish(ending).await
+    }
+
+    /// Stops the seat, and gives the history.
+    pub(super) async fn finish(mut self, mut ending: Ending) -> (History, Ending, bool) {
         if let Err(error) = self.stop().await {
             ending = Ending::Fault(format!("the seat could not be stopped: {error}"));
         }
@@ -245,11 +256,7 @@ impl<'s> Driver<'s> {
             match step {
                 scenario::Step::Launch(launch) => self.begin(launch).await?,
                 scenario::Step::Send(send) => self.send(send).await?,
-                scenario::Step::SendRaw(text) => {
-                    self.paste(text, text).await?;
-                    self.pass(send::ENTER_DELAY).await;
-                    self.enter().await?;
-                }
+                scenario::Step::SendRaw(text) => self.send_raw(text).await?,
                 scenario::Step::Paste(text) => {
                     let whole = pending_text(&scenario.steps, index);
                     self.paste(text, &whole).await?;
@@ -264,10 +271,7 @@ impl<'s> Driver<'s> {
                     self.type_keys(text, &whole).await?;
                 }
                 scenario::Step::Enter => self.enter().await?,
-                scenario::Step::Interrupt => {
-                    self.record(Fact::Step(Step::Interrupted));
-                    self.write(vec![3]).await?;
-                }
+                scenario::Step::Interrupt => self.interrupt().await?,
                 scenario::Step::Until(condition) => {
                     if !self.until(condition).await {
                         return Ok(self.hurry.borrow().map_or(Ending::TimedOut, Ending::Hurried));
@@ -280,13 +284,7 @@ impl<'s> Driver<'s> {
                 }
                 scenario::Step::Release(gate) => self.release(gate).await?,
                 scenario::Step::Endpoint(fault) => self.set_endpoint(*fault)?,
-                scenario::Step::ClearAttention => {
-                    self.record(Fact::Step(Step::ClearedAttention));
-                    if let Some(reading) = &mut self.reading {
-                        reading.cleared();
-                    }
-                    self.tell_reading();
-                }
+                scenario::Step::ClearAttention => self.clear_attention(),
                 scenario::Step::Resize(size) => self.resize((size.rows, size.columns))?,
                 scenario::Step::Stop => self.stop().await?,
                 scenario::Step::StopBy(how) => self.stop_by(*how).await?,
@@ -298,7 +296,7 @@ impl<'s> Driver<'s> {
         Ok(Ending::Completed)
     }
 
-    async fn begin(&mut self, launch: &scenario::Launch) -> io::Result<()> {
+    pub(super) async fn begin(&mut self, launch: &scenario::Launch) -> io::Result<()> {
         self.stop().await?;
         self.agents_of_launch = 0;
         self.last_settings = None;
@@ -323,6 +321,9 @@ impl<'s> Driver<'s> {
         }
         if launch == self.launch {
             self.observed.take(&fact);
+            if let Some(feed) = &mut self.feed {
+                feed.saw(at, &self.recorder.without_token(fact.clone()));
+            }
         }
         self.recorder.add(launch, at, fact);
     }

@@ -69,14 +69,25 @@ pub(crate) struct Tasks {
 }
 
 impl Tasks {
-    /// Reads the terminal until its end.
-    pub(crate) fn read_terminal(&mut self, launch: u32, terminal: Terminal, to: Sender) {
+    /// Reads the terminal until its end. What it reads also goes to a `mirror`, where there is one: a mirror that is
+    /// full holds the seat up, as a terminal does that somebody has stopped.
+    pub(crate) fn read_terminal(
+        &mut self,
+        launch: u32,
+        terminal: Terminal,
+        to: Sender,
+        mirror: Option<mpsc::Sender<Vec<u8>>>,
+    ) {
         self.tasks.spawn(async move {
             let mut buffer = vec![0; 64 << 10];
             loop {
                 let what = match terminal.read(&mut buffer).await {
                     Ok(0) | Err(_) => Seen::PaneClosed,
                     Ok(length) => Seen::Output(buffer[..length].to_vec()),
+                };
+                let mirrored = match (&what, &mirror) {
+                    (Seen::Output(bytes), Some(_)) => Some(bytes.clone()),
+                    _ => None,
                 };
                 let over = matches!(what, Seen::PaneClosed);
                 if to
@@ -90,6 +101,10 @@ impl Tasks {
                     || over
                 {
                     return;
+                }
+                if let (Some(bytes), Some(mirror)) = (mirrored, &mirror) {
+                    // A mirror that is gone is nobody's loss.
+                    let _ = mirror.send(bytes).await;
                 }
             }
         });

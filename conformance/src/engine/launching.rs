@@ -25,6 +25,9 @@ impl Driver<'_> {
         let facts = self.prepare(launch).map_err(io::Error::other)?;
         self.observed = Observed::new(self.setup.size, &self.setup.name);
         self.reading = Some(fake_openrig::reading::SeatReading::new((&facts).into()));
+        if let Some(feed) = &mut self.feed {
+            feed.launched(&facts, &self.setup.runner.shown());
+        }
         self.script = self.scenario.script(launch.agent.as_deref()).clone();
 
         let mut tasks = Tasks::default();
@@ -54,7 +57,7 @@ impl Driver<'_> {
             .stderr(Stdio::from(slave))
             .kill_on_drop(true)
             .spawn()?;
-        tasks.read_terminal(number, terminal.clone(), self.sender.clone());
+        tasks.read_terminal(number, terminal.clone(), self.sender.clone(), self.mirror.clone());
         let writer = tasks.write_terminal(terminal.clone());
         self.running = Some(Running::new(terminal, writer, supervisor, tasks));
 

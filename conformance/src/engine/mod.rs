@@ -1,10 +1,14 @@
 //! Drives seats: one scenario on one seat, many side by side. It records and asserts nothing.
 
+mod board_feed;
+mod by_hand;
 mod doing;
 mod driver;
+mod keys;
 mod lanes;
 mod launching;
 mod observed;
+mod playing;
 mod recorder;
 mod run;
 mod setup;
@@ -12,5 +16,7 @@ mod stopping;
 mod taking;
 mod waiting;
 
+pub use keys::{Key, KeyScanner};
+pub use playing::{Hand, Play, Stay, play};
 pub use run::{Progress, SeatRun, run};
 pub use setup::{Claims, RunnerCommand, Setup};

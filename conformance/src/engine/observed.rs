@@ -6,7 +6,7 @@ use fake_openrig::reading::{ActivityReading, LaunchReading, Reading};
 use serde_json::Value;
 
 use crate::history::views::Screen;
-use crate::history::{Fact, Pane, PostFact, Process, Wire};
+use crate::history::{Fact, Pane, PostFact, Process, Step, Wire};
 use crate::scenario::{Condition, SeatState};
 
 /// Something that can be counted.
@@ -53,6 +53,7 @@ impl Observed {
     pub(crate) fn take(&mut self, fact: &Fact) {
         match fact {
             Fact::Pane(Pane::Output { bytes }) => self.screen.feed(&bytes.0),
+            Fact::Step(Step::Resized { size }) => self.screen.resize(*size),
             Fact::Wire(wire) => self.take_wire(wire),
             Fact::Post(PostFact::Started { body, .. }) => {
                 let body = serde_json::from_slice::<Value>(&body.0).unwrap_or_default();

@@ -4,8 +4,10 @@
     reason = "a test that can't go on says so best by panicking where it stands"
 )]
 
+mod board;
 mod command;
 mod interrupted;
+mod play;
 mod programs;
 mod reference;
 mod support;

@@ -14,9 +14,10 @@ mod shown;
 mod state;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::net::TcpListener;
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::{Semaphore, broadcast, mpsc};
 use tokio::task::JoinHandle;
 
 pub use event::{
@@ -32,13 +33,20 @@ use crate::{Error, Result, random};
 /// How many events a page may be behind before it gets the whole picture anew.
 const BEHIND: usize = 512;
 
+/// How many pages may be open at a time.
+const PAGES: usize = 16;
+
+/// How long pages have to hear that the seat is gone.
+const LAST_WORD: Duration = Duration::from_secs(1);
+
 /// How many presses may wait for their host. Further ones are refused.
 const PRESSES: usize = 64;
 
-/// A board that is being served. Dropping it ends the server; tell it [`BoardEvent::Over`] before, for the pages that are open.
+/// A board that is being served. Dropping it takes no further pages; [`Board::close`] tells those that are open.
 #[derive(Debug)]
 pub struct Board {
     picture: Arc<Picture>,
+    pages: Arc<Semaphore>,
     address: String,
     serving: JoinHandle<()>,
 }
@@ -47,7 +55,15 @@ pub struct Board {
 #[derive(Debug)]
 struct Picture {
     state: Mutex<BoardState>,
-    changes: broadcast::Sender<Arc<str>>,
+    changes: broadcast::Sender<Change>,
+}
+
+/// A change as pages are told it.
+#[derive(Debug, Clone)]
+struct Change {
+    text: Arc<str>,
+    /// Nothing comes after it.
+    last: bool,
 }
 
 impl Board {
@@ -71,7 +87,8 @@ impl Board {
         });
         let (presses, pressed) = mpsc::channel(PRESSES);
         let address = format!("http://127.0.0.1:{port}/{key}/");
-        let service = server::service(picture.clone(), &key, port, presses);
+        let pages = Arc::new(Semaphore::new(PAGES));
+        let service = server::service(picture.clone(), pages.clone(), &key, port, presses);
         let serving = tokio::spawn(async move {
             // It ends only by being aborted.
             let _ = axum::serve(listener, service).await;
@@ -79,6 +96,7 @@ impl Board {
         Ok((
             Self {
                 picture,
+                pages,
                 address,
                 serving,
             },
@@ -91,16 +109,28 @@ impl Board {
         &self.address
     }
 
+    /// Says that the seat is gone, and waits a moment for the pages that are open to hear it.
+    pub async fn close(&self, how: &str) {
+        self.tell(BoardEvent::Over(how.to_owned()));
+        self.serving.abort();
+        // A page that takes nothing holds nobody up.
+        let _ = tokio::time::timeout(LAST_WORD, self.pages.acquire_many(PAGES as u32)).await;
+    }
+
     /// Shows what happened, on every page that is open and on those to come.
     pub fn tell(&self, event: BoardEvent) {
         // Events hold texts and numbers: they can always be written.
         let Ok(text) = serde_json::to_string(&event) else {
             return;
         };
+        let change = Change {
+            text: text.into(),
+            last: matches!(event, BoardEvent::Over(_)),
+        };
         let mut state = self.picture.state();
         state.apply(event);
         // Nobody may be looking.
-        let _ = self.picture.changes.send(text.into());
+        let _ = self.picture.changes.send(change);
     }
 }
 
@@ -116,10 +146,13 @@ impl Picture {
     }
 
     /// The whole picture, and the changes from exactly there on.
-    fn look(&self) -> (String, broadcast::Receiver<Arc<str>>) {
+    fn look(&self) -> (Change, broadcast::Receiver<Change>) {
         let state = self.state();
         let changes = self.changes.subscribe();
-        let whole = serde_json::json!({ "whole": &*state }).to_string();
+        let whole = Change {
+            text: serde_json::json!({ "whole": &*state }).to_string().into(),
+            last: state.is_over(),
+        };
         (whole, changes)
     }
 }

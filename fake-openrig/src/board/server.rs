@@ -19,8 +19,8 @@ use futures_util::stream::{self, Stream};
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
-use super::Picture;
 use super::event::{Control, Press};
+use super::{Change, Picture};
 use crate::random;
 
 /// Finds its events and buttons by relative addresses: the key stands nowhere in it.
@@ -32,9 +32,6 @@ const NONCE: &str = "NONCE";
 /// A press is no longer than this: a text that is sent, in JSON.
 const LONGEST_PRESS: usize = 2 << 20;
 
-/// How many pages may be open at a time.
-const PAGES: usize = 16;
-
 struct Server {
     picture: Arc<Picture>,
     key: String,
@@ -43,13 +40,19 @@ struct Server {
     pages: Arc<Semaphore>,
 }
 
-pub(super) fn service(picture: Arc<Picture>, key: &str, port: u16, presses: mpsc::Sender<Press>) -> Router {
+pub(super) fn service(
+    picture: Arc<Picture>,
+    pages: Arc<Semaphore>,
+    key: &str,
+    port: u16,
+    presses: mpsc::Sender<Press>,
+) -> Router {
     let server = Arc::new(Server {
         picture,
         key: key.to_owned(),
         hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}")],
         presses,
-        pages: Arc::new(Semaphore::new(PAGES)),
+        pages,
     });
     let own_page = middleware::from_fn_with_state(server.clone(), from_the_page);
     Router::new()
@@ -137,15 +140,20 @@ fn feed(
 ) -> impl Stream<Item = Result<Event, Infallible>> + Send {
     struct Reader {
         picture: Arc<Picture>,
-        changes: Option<broadcast::Receiver<Arc<str>>>,
+        changes: Option<broadcast::Receiver<Change>>,
+        over: bool,
         _permit: OwnedSemaphorePermit,
     }
     let reader = Reader {
         picture,
         changes: None,
+        over: false,
         _permit: permit,
     };
     stream::unfold(reader, |mut reader| async move {
+        if reader.over {
+            return None;
+        }
         let told = match &mut reader.changes {
             Some(changes) => match changes.recv().await {
                 Ok(change) => Some(change),
@@ -154,12 +162,13 @@ fn feed(
             },
             None => None,
         };
-        let text: Arc<str> = told.unwrap_or_else(|| {
+        let change = told.unwrap_or_else(|| {
             let (whole, changes) = reader.picture.look();
             reader.changes = Some(changes);
-            whole.into()
+            whole
         });
-        Some((Ok(Event::default().data(text)), reader))
+        reader.over = change.last;
+        Some((Ok(Event::default().data(change.text)), reader))
     })
 }
 

@@ -91,6 +91,10 @@ impl BoardState {
         }
     }
 
+    pub(super) fn is_over(&self) -> bool {
+        self.over.is_some()
+    }
+
     pub(super) fn has(&self, control: Control) -> bool {
         self.controls.contains(&control)
     }

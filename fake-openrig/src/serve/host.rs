@@ -94,7 +94,7 @@ pub(super) async fn host(arguments: Serve) -> anyhow::Result<ExitCode> {
             observer.exchange(&exchange, clock::now()),
         )?;
     }
-    board.tell(BoardEvent::Over("the host has ended".to_owned()));
+    board.close("its host has ended").await;
     if arguments.log.is_none() {
         show_again(&log)?;
     }

@@ -296,6 +296,8 @@ fn it_fits_every_width_and_scheme() {
             let overflow =
                 "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
             assert_eq!(page.browser.run(overflow), 0, "{name}, {what}");
+            let words = "return [...document.querySelectorAll('.word')].filter((word) => word.scrollWidth > word.clientWidth).length";
+            assert_eq!(page.browser.run(words), 0, "{name}, {what}");
             page.picture(&format!("{name}-{what}"));
         };
         fill(&page.board);
