@@ -43,7 +43,12 @@ impl Page {
             let event: Value = serde_json::from_str(data).unwrap();
             let (name, told) = event.as_object().unwrap().iter().next().unwrap();
             if name == "whole" {
-                let singles = [("reading", "reading"), ("record", "record"), ("seat", "launched")];
+                let singles = [
+                    ("reading", "reading"),
+                    ("record", "record"),
+                    ("seat", "launched"),
+                    ("runner_ended", "runner_ended"),
+                ];
                 let found = singles
                     .iter()
                     .find_map(|(field, name)| wanted(name, &told[*field]));
