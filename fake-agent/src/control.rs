@@ -60,6 +60,13 @@ pub enum Fact {
     },
     /// The runner closed the agent's standard input.
     EndOfInput,
+    /// The next lines go to the runner in an unusual way: one cut in several writes, or several in one.
+    Framed {
+        /// How many lines.
+        lines: u32,
+        /// In how many writes.
+        writes: u32,
+    },
     /// A message goes to the runner. Stamped just before its first byte is written.
     Sent {
         /// The line, without its newline.

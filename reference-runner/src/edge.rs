@@ -8,7 +8,8 @@
 //!
 //! Rules:
 //! - Each kind of crossing is raised by one lane, in order: the terminal's input, signals, the terminal's
-//!   output, lines to the agent, lines from the agent, activity posts, the launch record, the agent's ending.
+//!   output, lines to the agent, the agent's output and the lines in it, activity posts, the launch record, the
+//!   agent's ending.
 //! - What an edge returns is carried out in order by the lane that raised the crossing, whatever kinds it
 //!   holds, and does not pass the edge again.
 //! - An edge must return quickly; to delay something it returns [`Crossing::Pause`].
@@ -34,6 +35,9 @@ pub enum Crossing {
     TerminalRaw(bool),
     /// One line for the agent, without its line end.
     ToAgent(String),
+    /// What one read of the agent's output returned, before it is cut into lines. Only bytes can take their place: what
+    /// else is returned is not carried out.
+    AgentOutput(Vec<u8>),
     /// One line from the agent, without its line end. Bytes that are not UTF-8 have been replaced.
     FromAgent(String),
     /// The body of one activity post, before it is sent. One that an edge makes may leave out `occurredAt` and

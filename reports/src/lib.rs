@@ -7,7 +7,7 @@ mod table;
 
 pub use json::{FormatError, read, write};
 pub use model::{
-    Claims, ClauseReport, FindingReport, Kit, Outcome, PromotionStep, Report, RunnerReport, SCHEMA,
+    Claims, ClauseReport, FindingReport, Kit, LeftOut, Outcome, PromotionStep, Report, RunnerReport, SCHEMA,
     STATEMENT, ScenarioReport, Verdict,
 };
 pub use self_test::{MutantReport, SelfTest, VacuousReport};

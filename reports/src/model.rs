@@ -25,14 +25,27 @@ pub struct Report {
     pub kit: Kit,
     /// The runner that was judged.
     pub runner: RunnerReport,
+    /// How the seats were reached: `pty`, `tmux` or `pipe`. Scenarios about a missing terminal always use pipes.
+    pub transport: String,
     /// What was selected, where it was not everything.
     pub part: Option<String>,
+    /// Scenarios that can't be done by this transport.
+    pub left_out: Vec<LeftOut>,
     /// The promotion journey.
     pub promotion: Vec<PromotionStep>,
     /// Clause by clause, in the contract's order.
     pub clauses: Vec<ClauseReport>,
     /// Scenario by scenario.
     pub scenarios: Vec<ScenarioReport>,
+}
+
+/// A scenario that was left out because the transport can't do it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// The scenario.
+    pub scenario: String,
+    /// Why it can't be done.
+    pub why: String,
 }
 
 /// A program and its version.

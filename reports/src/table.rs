@@ -197,8 +197,17 @@ fn outcome(report: &Report, evidence: Option<&str>, text: &mut String) {
     if let Some(producer) = &report.runner.producer {
         let _ = writeln!(text, "it says it is: {}", plain(producer));
     }
+    let _ = writeln!(text, "transport: {}", plain(&report.transport));
     if let Some(part) = &report.part {
         let _ = writeln!(text, "only a part was run: {part}");
+    }
+    for left_out in &report.left_out {
+        let _ = writeln!(
+            text,
+            "left out: {} ({})",
+            plain(&left_out.scenario),
+            plain(&left_out.why)
+        );
     }
     if let Some(evidence) = evidence {
         let _ = writeln!(text, "evidence: {evidence}");
@@ -317,7 +326,9 @@ mod tests {
                     passes_model: false,
                 },
             },
+            transport: "pty".into(),
             part: None,
+            left_out: Vec::new(),
             promotion: vec![PromotionStep {
                 step: 5,
                 title: "/abort ends a turn as cancelled".into(),

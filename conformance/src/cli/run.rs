@@ -50,7 +50,7 @@ fn default_jobs() -> usize {
 
 pub(super) fn run(options: Options) -> anyhow::Result<Exit> {
     let setup = Arc::new(options.runner.setup()?);
-    let selected = options.selection.select(setup.claims)?;
+    let selected = options.selection.select(setup.claims, setup.transport)?;
     let scenarios: Vec<Arc<Scenario>> = selected.scenarios.iter().cloned().map(Arc::new).collect();
     if let Some(folder) = &options.out {
         prepare(folder)?;
@@ -133,7 +133,9 @@ fn facts(setup: &Setup, selected: &Selected, interrupted: bool) -> RunFacts {
         name: setup.name.clone(),
         command: setup.runner.shown(),
         claims: setup.claims.into(),
+        transport: setup.transport.as_str().into(),
         part: selected.part.clone(),
+        left_out: selected.left_out.clone(),
         selected: selected.clauses.clone(),
         agent_names: setup.agent_names.clone(),
         interrupted,

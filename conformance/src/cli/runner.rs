@@ -10,6 +10,7 @@ use super::exit::Refusal;
 use super::options::duration;
 use crate::engine::{Claims, RunnerCommand, Setup};
 use crate::hidden;
+use crate::scenario::Transport;
 
 /// The runner and what is said of it.
 #[derive(Debug, Args)]
@@ -35,6 +36,9 @@ pub(super) struct RunnerOptions {
     /// A variable of this environment that the seat gets too.
     #[arg(long, value_name = "NAME")]
     env: Vec<String>,
+    /// How the seat is reached. A scenario about a missing terminal uses pipes whatever is said here.
+    #[arg(long, value_enum, default_value_t = Transport::Pty)]
+    transport: Transport,
     /// How long anything awaited may take. Below 5s, what does not come can't be called missing, only unproven.
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = duration)]
     patience: Duration,
@@ -47,6 +51,11 @@ pub(super) struct RunnerOptions {
 pub(super) const SIZE: (u16, u16) = (50, 160);
 
 impl RunnerOptions {
+    /// How the seat is reached.
+    pub(super) fn transport(&self) -> Transport {
+        self.transport
+    }
+
     /// What to drive.
     pub(super) fn setup(&self) -> anyhow::Result<Setup> {
         let preset = self.preset.as_deref().map(read_preset).transpose()?;
@@ -110,6 +119,7 @@ impl RunnerOptions {
             claims,
             patience: self.patience,
             environment,
+            transport: self.transport,
             size: SIZE,
         })
     }
@@ -120,6 +130,9 @@ pub(super) fn reference(seatcheck: &Path) -> RunnerCommand {
     RunnerCommand::Program(vec![
         seatcheck.to_string_lossy().into_owned(),
         hidden::REFERENCE_RUNNER.into(),
+        // So short that a run shows whether a seat stays idle.
+        "--liveness".into(),
+        "1".into(),
     ])
 }
 

@@ -8,7 +8,8 @@ use glob::Pattern;
 use super::exit::Refusal;
 use crate::contract;
 use crate::engine::Claims;
-use crate::scenario::{Library, Scenario};
+use crate::judgement::LeftOutScenario;
+use crate::scenario::{Library, Scenario, Transport};
 
 /// What to select.
 #[derive(Debug, Args)]
@@ -43,11 +44,13 @@ pub(super) struct Selected {
     pub(super) part: Option<String>,
     /// The clauses that a part is about.
     pub(super) clauses: Option<Vec<String>>,
+    /// Scenarios that were selected and can't be done by this transport.
+    pub(super) left_out: Vec<LeftOutScenario>,
 }
 
 impl Selection {
     /// Reads the library and selects.
-    pub(super) fn select(&self, claims: Claims) -> anyhow::Result<Selected> {
+    pub(super) fn select(&self, claims: Claims, transport: Transport) -> anyhow::Result<Selected> {
         let only = patterns("--only", &self.only)?;
         let clause = patterns("--clause", &self.clause)?;
         for pattern in &clause {
@@ -72,8 +75,15 @@ impl Selection {
         });
         let wanted = scenarios.len();
         scenarios.retain(declared);
+        let declared = scenarios.len();
+        // With pipes alone only what is about them makes sense; nothing is said of the rest.
+        scenarios
+            .retain(|scenario| transport != Transport::Pipe || scenario.transport == Some(Transport::Pipe));
+        let left_out = leave_out(&mut scenarios, transport);
         if scenarios.is_empty() {
-            let what = if wanted > 0 {
+            let what = if declared > 0 {
+                "no selected scenario can be done by this transport"
+            } else if wanted > 0 {
                 "every selected scenario needs something that the runner does not declare"
             } else {
                 "no scenario is selected"
@@ -83,7 +93,7 @@ impl Selection {
                 format!("`seatcheck list scenarios` shows all {all}"),
             ));
         }
-        let part = self.in_words();
+        let part = self.in_words(transport, !left_out.is_empty());
         let clauses = part.is_some().then(|| {
             contract::clauses()
                 .filter(|known| {
@@ -99,6 +109,7 @@ impl Selection {
             scenarios,
             part,
             clauses,
+            left_out,
         })
     }
 
@@ -119,8 +130,11 @@ impl Selection {
         Ok(scenarios)
     }
 
-    fn in_words(&self) -> Option<String> {
+    fn in_words(&self, transport: Transport, left_out: bool) -> Option<String> {
         let mut words = Vec::new();
+        if transport == Transport::Pipe || left_out {
+            words.push(format!("--transport {}", transport.as_str()));
+        }
         if self.suite == Suite::Promotion {
             words.push("--suite promotion".to_owned());
         }
@@ -133,6 +147,22 @@ impl Selection {
         );
         (!words.is_empty()).then(|| words.join(" "))
     }
+}
+
+/// Takes out what this transport can't do.
+fn leave_out(scenarios: &mut Vec<Scenario>, transport: Transport) -> Vec<LeftOutScenario> {
+    let mut left_out = Vec::new();
+    scenarios.retain(|scenario| {
+        let way = scenario.transport.unwrap_or(transport);
+        let why = scenario.not_on.get(&way);
+        left_out.extend(why.map(|why| LeftOutScenario {
+            id: scenario.id.clone(),
+            why: why.clone(),
+            exercises: scenario.exercises.clone(),
+        }));
+        why.is_none()
+    });
+    left_out
 }
 
 fn patterns(flag: &str, globs: &[String]) -> anyhow::Result<Vec<Pattern>> {

@@ -18,7 +18,7 @@ use crate::contract;
 use crate::engine::{self, Claims, RunnerCommand, Setup};
 use crate::hidden;
 use crate::judgement::{self, RunFacts};
-use crate::scenario::{Library, Scenario};
+use crate::scenario::{Library, Scenario, Transport};
 
 /// Options of `self-test`.
 #[derive(Debug, Args)]
@@ -98,6 +98,8 @@ async fn test(
             seatcheck.to_string_lossy().into_owned(),
             hidden::MUTANT.into(),
             mutant.name.into(),
+            "--liveness".into(),
+            "1".into(),
         ];
         let setup = setup(seatcheck, words, options.patience);
         let places = places.clone();
@@ -173,6 +175,7 @@ fn setup(seatcheck: &Path, words: Vec<String>, patience: Duration) -> Arc<Setup>
         },
         patience,
         environment: Vec::new(),
+        transport: Transport::Pty,
         size: super::runner::SIZE,
     })
 }
@@ -220,7 +223,9 @@ async fn one(setup: Arc<Setup>, scenarios: Vec<Arc<Scenario>>) -> reports::Repor
         name: setup.name.clone(),
         command: setup.runner.shown(),
         claims: setup.claims.into(),
+        transport: setup.transport.as_str().into(),
         part: None,
+        left_out: Vec::new(),
         selected: None,
         agent_names: setup.agent_names.clone(),
         interrupted: false,

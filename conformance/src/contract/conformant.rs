@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::history_builder::HistoryBuilder;
 use super::{Finding, clauses};
 use crate::history::views::Views;
-use crate::history::{Bytes, Event, Fact, History, PostEnd, Process, Step, Wire};
+use crate::history::{Bytes, Event, Fact, History, Pane, PostEnd, Process, Step, Wire};
 
 const OK: PostEnd = PostEnd::Answered { status: 200 };
 
@@ -38,7 +38,8 @@ fn beating() -> HistoryBuilder {
     // A beat was on the wire when the next prompt went out.
     let crossing = beat(idle.block("next").prompt_text_only("next")).accepted();
     let ended = beat(crossing.shows("you ▸ next").after_ms(400).end_turn("end_turn"));
-    beat(ended.after_ms(500)).watch_seconds(5).agent_ended()
+    let beating = (0..4).fold(ended.after_ms(500), |idle, _| beat(idle).after_ms(1_200));
+    beating.stopping().agent_ended()
 }
 
 /// Knows neither turnId nor liveness, and has agents that chatter.
@@ -156,6 +157,7 @@ fn losing_the_agent() -> HistoryBuilder {
         .post("Stop", "dsh_exited")
         .shows("the agent has exited; 1 waiting message dropped")
         .after_ms(5_000)
+        .fact(Fact::Pane(Pane::BracketedPaste { on: false }))
         .fact(Fact::Process(Process::RunnerExited {
             code: Some(1),
             signal: None,
@@ -366,7 +368,7 @@ fn stopped_in_a_turn() -> HistoryBuilder {
         .post("Stop", "dsh_exited")
 }
 
-fn all() -> Vec<(&'static str, History)> {
+pub(super) fn all() -> Vec<(&'static str, History)> {
     [
         ("beating", beating()),
         ("terse", terse()),
@@ -390,7 +392,7 @@ fn all() -> Vec<(&'static str, History)> {
     .collect()
 }
 
-fn assert_nothing_broken(manner: &str, history: &History) {
+pub(super) fn assert_nothing_broken(manner: &str, history: &History) {
     let views = Views::new(history);
     for clause in clauses() {
         let finding = (clause.judge)(&views);

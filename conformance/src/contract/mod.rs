@@ -21,6 +21,9 @@ mod permission;
 mod quote;
 mod resume;
 mod robust;
+mod shutdown;
+#[cfg(test)]
+mod unrelated;
 mod watch;
 
 pub use clause::{Basis, Clause, Group, Level};
@@ -40,6 +43,7 @@ pub fn clauses() -> impl Iterator<Item = &'static Clause> {
         resume::CLAUSES,
         evidence::CLAUSES,
         robust::CLAUSES,
+        shutdown::CLAUSES,
     ]
     .into_iter()
     .flatten()

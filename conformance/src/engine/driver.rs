@@ -16,18 +16,18 @@ use tokio::process::Child;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 
 use super::board_feed::BoardFeed;
-use super::doing::pending_text;
 use super::lanes::{Observation, Sender, Tasks, Written, channel, order};
 use super::observed::Observed;
 use super::recorder::Recorder;
+use super::sending::pending_text;
 use super::setup::Setup;
 use crate::history::{Fact, History, Reading, Step, TerminalSettings};
-use crate::scenario::{self, Scenario};
+use crate::scenario::{self, Scenario, Transport};
 use crate::seat::clock;
+use crate::seat::connection::Connection;
 use crate::seat::record_watch::RecordWatcher;
 use crate::seat::room::{Room, RunFolder};
 use crate::seat::supervisor::Order;
-use crate::seat::terminal::Terminal;
 
 /// How often the engine looks at how late it is itself.
 const TICK: Duration = Duration::from_millis(100);
@@ -79,13 +79,21 @@ pub(super) struct Identity {
 
 /// A launch that was begun and not yet stopped.
 pub(super) struct Running {
-    /// Dropping the last handle hangs up.
-    pub(super) terminal: Option<Terminal>,
+    /// Dropping a terminal's last handle hangs up.
+    pub(super) connection: Option<Connection>,
     pub(super) writer: Option<mpsc::UnboundedSender<Written>>,
+    /// What writes to the seat.
+    pub(super) writing: Tasks,
     pub(super) supervisor: Child,
     pub(super) orders: Option<OwnedWriteHalf>,
     pub(super) started: bool,
     pub(super) empty: bool,
+    /// What is left of the seat since the runner's end, as last told.
+    pub(super) left: Option<Vec<u32>>,
+    /// Children that agents started in sessions of their own.
+    pub(super) apart: Vec<u32>,
+    /// Everything that the seat wrote has been read.
+    pub(super) pane_closed: bool,
     /// The supervisor will not pass a hang-up on.
     pub(super) keeps_hangup: bool,
     pub(super) ended: bool,
@@ -93,6 +101,14 @@ pub(super) struct Running {
 }
 
 impl Running {
+    /// Whether the only processes left are ones that live until somebody ends them, and nobody of the seat is there who
+    /// could.
+    pub(super) fn is_abandoned(&self) -> bool {
+        self.left
+            .as_ref()
+            .is_some_and(|left| !left.is_empty() && left.iter().all(|pid| self.apart.contains(pid)))
+    }
+
     /// Sends an order to the supervisor. One that was killed has no use for it, and its lane says that it is gone.
     pub(super) async fn order(&mut self, what: &Order) {
         if let Some(orders) = &mut self.orders {
@@ -100,11 +116,14 @@ impl Running {
         }
     }
 
-    /// Closes the terminal's master side, with the tasks that hold it.
-    pub(super) fn hang_up(&mut self) {
-        self.terminal = None;
+    /// Closes the terminal's master side, with the tasks that hold it, or the pipe that is the seat's input.
+    pub(super) fn close(&mut self) {
+        let connection = self.connection.take();
         self.writer = None;
-        self.tasks = Tasks::default();
+        self.writing = Tasks::default();
+        if !matches!(connection, Some(Connection::Pipes)) {
+            self.tasks = Tasks::default();
+        }
     }
 }
 
@@ -118,6 +137,7 @@ pub(super) struct ConnectedAgent {
 pub(crate) struct Driver<'s> {
     pub(super) scenario: &'s Scenario,
     pub(super) setup: &'s Setup,
+    pub(super) transport: Transport,
     pub(super) room: Room,
     pub(super) endpoint: Endpoint,
     pub(super) identity: Identity,
@@ -187,6 +207,7 @@ impl<'s> Driver<'s> {
         Ok(Self {
             scenario,
             setup,
+            transport: scenario.transport.unwrap_or(setup.transport),
             room,
             endpoint,
             identity: Identity {
@@ -253,8 +274,9 @@ impl<'s> Driver<'s> {
     async fn steps(&mut self) -> io::Result<Ending> {
         let scenario = self.scenario;
         for (index, step) in scenario.steps.iter().enumerate() {
+            self.observed.begin_step();
             match step {
-                scenario::Step::Launch(launch) => self.begin(launch).await?,
+                scenario::Step::Launch(launch) => self.begin_launch(launch).await?,
                 scenario::Step::Send(send) => self.send(send).await?,
                 scenario::Step::SendRaw(text) => self.send_raw(text).await?,
                 scenario::Step::Paste(text) => {
@@ -277,6 +299,8 @@ impl<'s> Driver<'s> {
                         return Ok(self.hurry.borrow().map_or(Ending::TimedOut, Ending::Hurried));
                     }
                 }
+                scenario::Step::Linger(linger) => self.linger(linger).await,
+                scenario::Step::IdleThrough(idle) => self.idle_through(idle).await,
                 scenario::Step::Quiet(delay) => {
                     self.pass(delay.duration()).await;
                     let lasted_ms = u64::try_from(delay.duration().as_millis()).unwrap_or(u64::MAX);
@@ -296,7 +320,7 @@ impl<'s> Driver<'s> {
         Ok(Ending::Completed)
     }
 
-    pub(super) async fn begin(&mut self, launch: &scenario::Launch) -> io::Result<()> {
+    pub(super) async fn begin_launch(&mut self, launch: &scenario::Launch) -> io::Result<()> {
         self.stop().await?;
         self.agents_of_launch = 0;
         self.last_settings = None;

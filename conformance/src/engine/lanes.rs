@@ -14,9 +14,10 @@ use tokio::task::{AbortHandle, JoinSet};
 
 use crate::history::RecordFact;
 use crate::seat::clock;
+use crate::seat::connection::{Reader, Writer};
+use crate::seat::input::Input;
 use crate::seat::record_watch::RecordWatch;
 use crate::seat::supervisor::{self, SupervisorFact};
-use crate::seat::terminal::Terminal;
 
 /// Something seen, when, and of which launch: what arrives late must not be taken for the next launch's.
 #[derive(Debug)]
@@ -69,19 +70,19 @@ pub(crate) struct Tasks {
 }
 
 impl Tasks {
-    /// Reads the terminal until its end. What it reads also goes to a `mirror`, where there is one: a mirror that is
-    /// full holds the seat up, as a terminal does that somebody has stopped.
-    pub(crate) fn read_terminal(
+    /// Reads what the seat writes until its end. It also goes to a `mirror`, where there is one: a mirror that is full
+    /// holds the seat up, as a terminal does that somebody has stopped.
+    pub(crate) fn read_seat(
         &mut self,
         launch: u32,
-        terminal: Terminal,
+        mut reader: Reader,
         to: Sender,
         mirror: Option<mpsc::Sender<Vec<u8>>>,
     ) {
         self.tasks.spawn(async move {
             let mut buffer = vec![0; 64 << 10];
             loop {
-                let what = match terminal.read(&mut buffer).await {
+                let what = match reader.read(&mut buffer).await {
                     Ok(0) | Err(_) => Seen::PaneClosed,
                     Ok(length) => Seen::Output(buffer[..length].to_vec()),
                 };
@@ -110,12 +111,12 @@ impl Tasks {
         });
     }
 
-    /// Writes to the terminal what comes through the channel, and says when it is written.
-    pub(crate) fn write_terminal(&mut self, terminal: Terminal) -> mpsc::UnboundedSender<Written> {
+    /// Puts into the seat what comes through the channel, and says when that is done.
+    pub(crate) fn write_seat(&mut self, mut writer: Writer) -> mpsc::UnboundedSender<Written> {
         let (sender, mut receiver) = mpsc::unbounded_channel::<Written>();
         self.tasks.spawn(async move {
             while let Some(write) = receiver.recv().await {
-                let result = terminal.write_all(&write.bytes).await;
+                let result = writer.put(&write.input).await;
                 // Nobody waits any more when the seat is being stopped.
                 let _ = write.done.send(result);
             }
@@ -183,10 +184,10 @@ impl Tasks {
     }
 }
 
-/// Bytes to be written to the terminal.
+/// Something to be put into the seat.
 #[derive(Debug)]
 pub(crate) struct Written {
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) input: Input,
     pub(crate) done: oneshot::Sender<io::Result<()>>,
 }
 

@@ -1,9 +1,7 @@
 //! Launches a seat: what OpenRig prepares, the terminal, the supervisor, the runner.
 
-use std::io;
-use std::process::Stdio;
-
 use fake_openrig::launch as openrig;
+use std::io;
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 
@@ -11,10 +9,10 @@ use super::driver::{Driver, Running};
 use super::lanes::{Tasks, Written, order};
 use super::observed::Observed;
 use crate::history::{Fact, Launched, RecordChange, RecordFact, Step};
-use crate::scenario::{EndpointTold, Launch, Resume};
+use crate::scenario::{EndpointTold, Launch, Resume, Transport};
 use crate::seat::clock;
+use crate::seat::connection::{Connection, Opened};
 use crate::seat::supervisor::{Order, Start};
-use crate::seat::terminal::Terminal;
 
 impl Driver<'_> {
     /// Launches the seat and returns when the runner was started or could not be.
@@ -45,21 +43,33 @@ impl Driver<'_> {
             self.told(launch, &facts, &command),
         ))));
 
-        let (terminal, slave) = Terminal::open(self.setup.size)?;
+        let opened = match self.transport {
+            Transport::Pty => Opened::terminal(self.setup.size)?,
+            Transport::Pipe => Opened::pipes()?,
+            Transport::Tmux => return Err(io::Error::other("there is no tmux yet")),
+        };
+        let [input, output, errors] = opened.standard;
         let supervisor = Command::new(&self.setup.seatcheck)
             .arg(crate::hidden::SUPERVISOR)
             .arg(self.room.run_folder())
             .arg(self.room.socket())
             .arg(number.to_string())
-            .arg("terminal")
-            .stdin(Stdio::from(slave.try_clone()?))
-            .stdout(Stdio::from(slave.try_clone()?))
-            .stderr(Stdio::from(slave))
+            .arg(self.transport.as_str())
+            .stdin(input)
+            .stdout(output)
+            .stderr(errors)
             .kill_on_drop(true)
             .spawn()?;
-        tasks.read_terminal(number, terminal.clone(), self.sender.clone(), self.mirror.clone());
-        let writer = tasks.write_terminal(terminal.clone());
-        self.running = Some(Running::new(terminal, writer, supervisor, tasks));
+        tasks.read_seat(number, opened.reader, self.sender.clone(), self.mirror.clone());
+        let mut writing = Tasks::default();
+        let writer = writing.write_seat(opened.writer);
+        self.running = Some(Running::new(
+            opened.connection,
+            writer,
+            writing,
+            supervisor,
+            tasks,
+        ));
 
         let start = Start {
             command,
@@ -137,7 +147,7 @@ impl Driver<'_> {
             model: facts.model.clone(),
             command: command.to_vec(),
             agent_names: self.setup.agent_names.clone(),
-            transport: "pty".into(),
+            transport: self.transport.as_str().into(),
             size: self.setup.size,
         }
     }
@@ -171,18 +181,23 @@ impl Driver<'_> {
 
 impl Running {
     fn new(
-        terminal: Terminal,
+        connection: Connection,
         writer: mpsc::UnboundedSender<Written>,
+        writing: Tasks,
         supervisor: Child,
         tasks: Tasks,
     ) -> Self {
         Self {
-            terminal: Some(terminal),
+            connection: Some(connection),
             writer: Some(writer),
+            writing,
             supervisor,
             orders: None,
             started: false,
             empty: false,
+            left: None,
+            apart: Vec::new(),
+            pane_closed: false,
             keeps_hangup: false,
             ended: false,
             tasks,

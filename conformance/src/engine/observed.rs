@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use fake_openrig::reading::{ActivityReading, LaunchReading, Reading};
 use serde_json::Value;
 
+use super::idle_reports::IdleReports;
 use crate::history::views::Screen;
 use crate::history::{Fact, Pane, PostFact, Process, Step, Wire};
 use crate::scenario::{Condition, SeatState};
@@ -33,6 +34,10 @@ pub(crate) struct Observed {
     asked_runner: HashMap<(u32, String), String>,
     pub(crate) reading: Option<Reading>,
     pub(crate) screen: Screen,
+    /// How often the seat has written to its pane, and how often when the present step began.
+    outputs: (u64, u64),
+    /// The idle reports since the seat was last anything else.
+    pub(crate) idle: IdleReports,
     runtime: String,
 }
 
@@ -45,6 +50,8 @@ impl Observed {
             asked_runner: HashMap::new(),
             reading: None,
             screen: Screen::new(size),
+            outputs: (0, 0),
+            idle: IdleReports::default(),
             runtime: runtime.to_owned(),
         }
     }
@@ -52,7 +59,10 @@ impl Observed {
     /// Takes a fact in.
     pub(crate) fn take(&mut self, fact: &Fact) {
         match fact {
-            Fact::Pane(Pane::Output { bytes }) => self.screen.feed(&bytes.0),
+            Fact::Pane(Pane::Output { bytes }) => {
+                self.screen.feed(&bytes.0);
+                self.outputs.0 += 1;
+            }
             Fact::Step(Step::Resized { size }) => self.screen.resize(*size),
             Fact::Wire(wire) => self.take_wire(wire),
             Fact::Post(PostFact::Started { body, .. }) => {
@@ -63,6 +73,7 @@ impl Observed {
                         .unwrap_or_default()
                         .to_owned()
                 };
+                self.idle.take(&body, &self.runtime);
                 self.happened.push(Happening::Post(format!(
                     "{}/{}",
                     field("hookEvent"),
@@ -126,6 +137,11 @@ impl Observed {
         }
     }
 
+    /// Another step begins.
+    pub(crate) fn begin_step(&mut self) {
+        self.outputs.1 = self.outputs.0;
+    }
+
     /// Whether an agent was ever started.
     pub(crate) fn agent_started(&self) -> bool {
         self.happened.contains(&Happening::AgentStarted)
@@ -150,6 +166,7 @@ impl Observed {
                     .collect();
                 shown.contains(&wanted)
             }
+            Condition::Output => self.outputs.0 > self.outputs.1,
             Condition::Any(conditions) => conditions.iter().any(|condition| self.meets(condition)),
             counted => {
                 let come = self

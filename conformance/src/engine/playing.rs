@@ -8,19 +8,20 @@ use std::time::Duration;
 
 use fake_agent::control::Order;
 use fake_openrig::board::{Board, Press};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 use super::board_feed::BoardFeed;
 use super::by_hand::ByHand;
 use super::driver::{Driver, Ending, Hurry, Shared};
 use super::keys::Key;
-use super::lanes::{Written, order};
+use super::lanes::order;
 use super::run::SeatRun;
 use super::setup::Setup;
-use crate::history::{Bytes, Fact, Pane};
+use crate::history::Fact;
 use crate::scenario::{self, Launch, Resume, Scenario};
 use crate::seat::clock;
+use crate::seat::input::Input;
 
 /// With nothing due, how long the seat is left to itself before it is looked at again.
 const AT_LEISURE: Duration = Duration::from_secs(60);
@@ -187,7 +188,7 @@ impl Player {
     async fn begin(&mut self, driver: &mut Driver<'_>, launch: &Launch) -> io::Result<()> {
         self.by_hand = ByHand::default();
         self.end_told = false;
-        driver.begin(launch).await?;
+        driver.begin_launch(launch).await?;
         if self.size != driver.setup.size {
             driver.resize(self.size)?;
         }
@@ -225,7 +226,10 @@ impl Player {
                     driver.record_steps(steps);
                     bytes.extend_from_slice(key.bytes());
                 }
-                driver.put(bytes);
+                if !bytes.is_empty() {
+                    // Nobody waits for a person's keys; a seat that is being stopped takes none.
+                    let _ = driver.put_at_leisure(Input::Bytes(bytes));
+                }
                 Ok(())
             }
         }
@@ -287,21 +291,6 @@ impl Driver<'_> {
     fn record_steps(&mut self, steps: Vec<(u64, crate::history::Step)>) {
         for (at, step) in steps {
             self.record_at(self.launch, at, Fact::Step(step));
-        }
-    }
-
-    /// Puts keys into the terminal without waiting for the runner to take them: nobody waits for a person's keys.
-    fn put(&mut self, bytes: Vec<u8>) {
-        if bytes.is_empty() {
-            return;
-        }
-        self.record(Fact::Pane(Pane::Input {
-            bytes: Bytes(bytes.clone()),
-        }));
-        if let Some(writer) = self.running.as_ref().and_then(|running| running.writer.as_ref()) {
-            // A seat that is being stopped takes no keys.
-            let (done, _) = oneshot::channel();
-            let _ = writer.send(Written { bytes, done });
         }
     }
 }

@@ -2,13 +2,11 @@
 
 use std::borrow::Cow;
 
+use super::torn_token;
 use crate::contract::CONTRACT;
-use crate::history::{Bytes, Event, FORMAT, Fact, Header, History, Pane, Wire};
+use crate::history::{Bytes, Event, FORMAT, Fact, Header, History, Pane, Step, TOKEN_MARK, Wire};
 use crate::scenario::Scenario;
 use crate::seat::clock;
-
-/// What stands where the token stood.
-const TOKEN_MARK: &[u8] = "‹hook token›".as_bytes();
 
 /// So many bytes of raw content are kept of one seat; what comes later is counted and not kept.
 const KEPT: usize = 96 << 20;
@@ -64,7 +62,9 @@ impl Recorder {
     }
 
     /// The history, and how many events were not kept.
-    pub(crate) fn finish(self) -> (History, u64) {
+    pub(crate) fn finish(mut self) -> (History, u64) {
+        // A token may fall across two reads; only now is it known what came after each.
+        torn_token::replace(&mut self.events, &self.token);
         (History::new(self.header, self.events), self.dropped)
     }
 
@@ -105,8 +105,28 @@ impl Recorder {
                 record.content = record.content.map(|content| self.clean(content));
                 Fact::Record(record)
             }
+            Fact::Step(Step::TimedOut {
+                what,
+                limit_ms,
+                cut_short,
+                screen,
+            }) => Fact::Step(Step::TimedOut {
+                what,
+                limit_ms,
+                cut_short,
+                screen: self.clean_screen(screen),
+            }),
             other => other,
         }
+    }
+
+    /// A token that is wrapped stands in no line, but in several.
+    fn clean_screen(&self, screen: Vec<String>) -> Vec<String> {
+        let holds = |text: &str| replaced(text.as_bytes(), &self.token) != text.as_bytes();
+        if screen.iter().any(|line| holds(line)) || holds(&screen.concat()) {
+            return vec![String::from_utf8_lossy(TOKEN_MARK).into_owned()];
+        }
+        screen
     }
 
     fn clean(&self, bytes: Bytes) -> Bytes {

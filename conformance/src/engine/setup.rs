@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::scenario::Need;
+use crate::scenario::{Need, Transport};
 
 /// Everything a run needs to know beside the scenarios.
 #[derive(Debug, Clone)]
@@ -22,6 +22,8 @@ pub struct Setup {
     pub patience: Duration,
     /// Environment that is passed on from the caller beside PATH.
     pub environment: Vec<(String, String)>,
+    /// The way to a seat, where a scenario does not fix it.
+    pub transport: Transport,
     /// Rows and columns of the terminal.
     pub size: (u16, u16),
 }

@@ -7,18 +7,25 @@ use tokio::time::Instant;
 
 use super::driver::Driver;
 use crate::history::{Fact, Step};
-use crate::scenario::StopBy;
+use crate::scenario::{StopBy, Transport};
 use crate::seat::processes;
 use crate::seat::supervisor::Order;
 
 /// How long the runner and its agent may take to end by themselves.
 const STOP: Duration = Duration::from_secs(10);
 
+/// How long is waited for processes in sessions of their own once nobody is left who could end them: a signal may still
+/// be on its way to them.
+const ABANDONED: Duration = Duration::from_secs(1);
+
+/// How long the last bytes of a terminal that all have left may take.
+const LAST_BYTES: Duration = Duration::from_secs(1);
+
 /// How long the supervisor may take to kill what is left; then it is killed, and the kernel with it hangs up.
 const KILL: Duration = Duration::from_secs(10);
 
 impl Driver<'_> {
-    /// Hangs the terminal up as the end of a tmux session does, waits until nothing of the seat is left, and kills
+    /// Hangs the terminal up as the end of a tmux session does (a pipe is closed and SIGHUP sent), waits until nothing of the seat is left, and kills
     /// what does not end. A seat that is not running is stopped already.
     pub(super) async fn stop(&mut self) -> io::Result<()> {
         if self.running.is_none() {
@@ -27,7 +34,11 @@ impl Driver<'_> {
         self.record(Fact::Step(Step::Stopping { how: "hangup".into() }));
         let began = Instant::now();
         if let Some(running) = &mut self.running {
-            running.hang_up();
+            // Nobody hangs up where there is no terminal.
+            if self.transport == Transport::Pipe {
+                running.order(&Order::HangUp).await;
+            }
+            running.close();
         }
         self.see_it_end(began).await
     }
@@ -48,7 +59,7 @@ impl Driver<'_> {
             match how {
                 StopBy::HangupSignal => running.order(&Order::HangUp).await,
                 StopBy::Terminate => running.order(&Order::Terminate).await,
-                StopBy::EndOfInput => running.hang_up(),
+                StopBy::EndOfInput => running.close(),
             }
         }
         self.see_it_end(began).await
@@ -71,12 +82,17 @@ impl Driver<'_> {
     /// Waits until nothing of the seat is left, and kills what does not end.
     async fn see_it_end(&mut self, began: Instant) -> io::Result<()> {
         let patience = if self.hurried() { Duration::ZERO } else { STOP };
-        while self
-            .running
-            .as_ref()
-            .is_some_and(|running| !running.empty && !running.ended)
+        let mut deadline = began + patience;
+        let mut is_abandoned = false;
+        while let Some(running) = self.running.as_ref()
+            && !running.empty
+            && !running.ended
         {
-            if !self.pump(began + patience).await {
+            if running.is_abandoned() && self.agents.is_empty() && !is_abandoned {
+                is_abandoned = true;
+                deadline = deadline.min(Instant::now() + ABANDONED);
+            }
+            if !self.pump(deadline).await {
                 break;
             }
         }
@@ -96,6 +112,16 @@ impl Driver<'_> {
         }
         while self.running.as_ref().is_some_and(|running| !running.ended) {
             if !self.pump_in_hurry(limit).await {
+                break;
+            }
+        }
+        let last_bytes = limit.min(Instant::now() + LAST_BYTES);
+        while self
+            .running
+            .as_ref()
+            .is_some_and(|running| running.connection.is_some() && !running.pane_closed)
+        {
+            if !self.pump_in_hurry(last_bytes).await {
                 break;
             }
         }

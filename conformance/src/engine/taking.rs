@@ -13,6 +13,7 @@ use super::lanes::{Observation, Seen};
 use super::observed::in_words;
 use crate::history::{Authorization, Bytes, Fact, Pane, PostEnd, PostFact, Process, Wire};
 use crate::seat::clock;
+use crate::seat::connection::Connection;
 use crate::seat::supervisor::SupervisorFact;
 
 impl Driver<'_> {
@@ -28,7 +29,12 @@ impl Driver<'_> {
                     self.record_at(launch, at, Fact::Pane(Pane::BracketedPaste { on }));
                 }
             }
-            Seen::PaneClosed => self.record_at(launch, at, Fact::Pane(Pane::Closed)),
+            Seen::PaneClosed => {
+                if let Some(running) = self.running.as_mut().filter(|_| of_this_launch) {
+                    running.pane_closed = true;
+                }
+                self.record_at(launch, at, Fact::Pane(Pane::Closed));
+            }
             Seen::SupervisorCame(orders) => {
                 if let Some(running) = self.running.as_mut().filter(|_| of_this_launch) {
                     running.orders = Some(orders);
@@ -98,6 +104,10 @@ impl Driver<'_> {
             }
             SupervisorFact::Empty => {
                 running.empty = true;
+                return;
+            }
+            SupervisorFact::Left { pids } => {
+                running.left = Some(pids);
                 return;
             }
             SupervisorFact::KeepsHangup => {
@@ -175,6 +185,7 @@ impl Driver<'_> {
                 self.note_conversation(&line.0);
                 Wire::FromAgent { agent, line }
             }
+            control::Fact::Framed { lines, writes } => Wire::Framed { agent, lines, writes },
             control::Fact::RawSent { bytes: raw } => Wire::FromAgentRaw {
                 agent,
                 bytes: bytes(raw),
@@ -192,11 +203,16 @@ impl Driver<'_> {
                 }
                 return;
             }
-            control::Fact::Child { pid, own_session } => Wire::Child {
-                agent,
-                pid,
-                own_session,
-            },
+            control::Fact::Child { pid, own_session } => {
+                if let Some(running) = self.running.as_mut().filter(|_| own_session) {
+                    running.apart.push(pid);
+                }
+                Wire::Child {
+                    agent,
+                    pid,
+                    own_session,
+                }
+            }
             control::Fact::StdoutClosed | control::Fact::StdoutFailed { .. } => Wire::StdoutClosed { agent },
             control::Fact::Stderr { bytes } => Wire::Stderr { agent, bytes },
             control::Fact::Ending(exit) => match exit {
@@ -317,14 +333,12 @@ impl Driver<'_> {
     }
 
     pub(super) fn tell_settings(&mut self) {
-        let Some(terminal) = self
+        let settings = self
             .running
             .as_ref()
-            .and_then(|running| running.terminal.as_ref())
-        else {
-            return;
-        };
-        if let Ok(settings) = terminal.settings()
+            .and_then(|running| running.connection.as_ref())
+            .and_then(Connection::settings);
+        if let Some(settings) = settings
             && self.last_settings != Some(settings)
         {
             self.last_settings = Some(settings);

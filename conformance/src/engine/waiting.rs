@@ -7,9 +7,10 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::driver::Driver;
+use super::idle_reports::Watch;
 use super::lanes::{Observation, WAITING};
 use crate::history::{Fact, Step};
-use crate::scenario::Condition;
+use crate::scenario::{self, Condition};
 use crate::seat::clock;
 
 /// Lateness below this is ordinary scheduling.
@@ -82,6 +83,53 @@ impl Driver<'_> {
                 return false;
             }
         }
+    }
+
+    /// Waits for something that need not come, and goes on.
+    pub(super) async fn linger(&mut self, linger: &scenario::Linger) {
+        let began = Instant::now();
+        let limit = linger.at_most.duration();
+        let mut deadline = began + limit;
+        let mut met = self.observed.meets(&linger.until);
+        while !met {
+            if self.observed.runner_ended() {
+                deadline = deadline.min(Instant::now() + AFTER_THE_END);
+            }
+            let went_on = self.pump(deadline).await;
+            met = self.observed.meets(&linger.until);
+            if !went_on {
+                break;
+            }
+        }
+        let took_ms = milliseconds(began.elapsed());
+        self.record(Fact::Step(if met {
+            Step::Awaited {
+                what: linger.until.to_string(),
+                took_ms,
+                limit_ms: milliseconds(limit),
+            }
+        } else {
+            Step::Quiet { lasted_ms: took_ms }
+        }));
+    }
+
+    /// Watches an idle seat for as long as its livenessSeconds asks.
+    pub(super) async fn idle_through(&mut self, idle: &scenario::IdleThrough) {
+        let began = Instant::now();
+        while !self.observed.runner_ended()
+            && let Watch::Until(deadline) = self
+                .observed
+                .idle
+                .watch(Instant::now(), idle.liveness_up_to.duration())
+        {
+            let went_on = self.pump(deadline).await;
+            if !went_on && (self.hurried() || self.fault.is_some()) {
+                break;
+            }
+        }
+        self.record(Fact::Step(Step::Quiet {
+            lasted_ms: milliseconds(began.elapsed()),
+        }));
     }
 
     /// Lets that time pass while taking everything in.

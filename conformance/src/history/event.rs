@@ -185,6 +185,8 @@ pub enum Delivery {
     Raw,
     /// Key by key.
     Typed,
+    /// As a line, without a terminal: each line is a message.
+    Line,
 }
 
 /// What OpenRig told the runner at a launch; the judge's measure for names, attempt and references.
@@ -292,6 +294,15 @@ pub enum Wire {
         agent: u32,
         /// Without its newline.
         line: Bytes,
+    },
+    /// The agent is about to write its next lines in an unusual way: one cut in several writes, or several in one.
+    Framed {
+        /// Which agent.
+        agent: u32,
+        /// How many lines.
+        lines: u32,
+        /// In how many writes.
+        writes: u32,
     },
     /// The agent wrote a line.
     FromAgent {

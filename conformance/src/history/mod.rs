@@ -15,6 +15,9 @@ pub use event::{
 };
 pub use file::{FORMAT, Header, HistoryError, read, write};
 
+/// What stands in a history where the token of the activity endpoint stood.
+pub(crate) const TOKEN_MARK: &[u8] = "‹hook token›".as_bytes();
+
 /// One seat's events, in the order of their time stamps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct History {

@@ -7,7 +7,7 @@ mod verdict;
 
 use serde::{Deserialize, Serialize};
 
-use reports::{Kit, Report, RunnerReport, SCHEMA, STATEMENT};
+use reports::{Kit, LeftOut, Report, RunnerReport, SCHEMA, STATEMENT};
 
 pub use scenario::{Judged, judge};
 
@@ -23,14 +23,30 @@ pub struct RunFacts {
     pub command: String,
     /// What was claimed of the runner.
     pub claims: reports::Claims,
+    /// How the seats were reached.
+    pub transport: String,
     /// What was selected, where it was not everything.
     pub part: Option<String>,
     /// Clauses that the selection is about; `None` for all.
     pub selected: Option<Vec<String>>,
+    /// Scenarios that can't be done by this transport; their clauses are judged elsewhere.
+    pub left_out: Vec<LeftOutScenario>,
     /// Names under which an agent could have been started.
     pub agent_names: Vec<String>,
     /// Somebody interrupted the run.
     pub interrupted: bool,
+}
+
+/// A scenario that the transport can't do.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeftOutScenario {
+    /// Its id.
+    pub id: String,
+    /// Why it can't be done.
+    pub why: String,
+    /// Clauses that it would have put to the test.
+    pub exercises: Vec<String>,
 }
 
 /// Puts the report together. Pure: the same judged scenarios give the same report.
@@ -54,7 +70,16 @@ pub fn report(facts: &RunFacts, judged: &[Judged]) -> Report {
             producer: judged.iter().find_map(|judged| judged.producer.clone()),
             claims: facts.claims,
         },
+        transport: facts.transport.clone(),
         part: facts.part.clone(),
+        left_out: facts
+            .left_out
+            .iter()
+            .map(|left_out| LeftOut {
+                scenario: left_out.id.clone(),
+                why: left_out.why.clone(),
+            })
+            .collect(),
         promotion: promotion::steps(facts, judged),
         clauses,
         scenarios: judged.iter().map(|judged| judged.report.clone()).collect(),

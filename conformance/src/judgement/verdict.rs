@@ -48,7 +48,10 @@ fn over_run(clause: &Clause, facts: &RunFacts, judged: &[Judged]) -> ClauseRepor
         };
     }
     if !selected {
-        return decide(Verdict::NotSelected, None);
+        return ClauseReport {
+            said: left_out(clause, facts),
+            ..decide(Verdict::NotSelected, None)
+        };
     }
     if let Some(found) = find("held") {
         return decide(Verdict::Pass, Some(found));
@@ -101,6 +104,20 @@ fn over_run(clause: &Clause, facts: &RunFacts, judged: &[Judged]) -> ClauseRepor
         said,
         ..decide(Verdict::NotExercised, None)
     }
+}
+
+/// Which scenario would have put the clause to the test, and why it can't by this transport.
+fn left_out(clause: &Clause, facts: &RunFacts) -> Option<String> {
+    facts
+        .left_out
+        .iter()
+        .find(|scenario| scenario.exercises.iter().any(|id| id == clause.id))
+        .map(|scenario| {
+            format!(
+                "{} can't be done by {}: {}",
+                scenario.id, facts.transport, scenario.why
+            )
+        })
 }
 
 /// Why the clause can't concern a runner that does not declare what it hangs on.

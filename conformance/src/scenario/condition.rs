@@ -29,6 +29,8 @@ pub enum Condition {
     Post(String),
     /// The pane has shown this text since the launch; blanks and wrapping don't count.
     Pane(String),
+    /// The seat has written something to its pane since this step began.
+    Output,
     /// The runner has ended.
     RunnerEnded,
     /// One of these has come.
@@ -84,6 +86,7 @@ impl std::fmt::Display for Condition {
             Self::Seat(state) => write!(formatter, "the seat to read {}", state.as_str()),
             Self::Post(name) => write!(formatter, "the post {name}"),
             Self::Pane(text) => write!(formatter, "the pane to show {text:?}"),
+            Self::Output => formatter.write_str("the seat to write something"),
             Self::RunnerEnded => formatter.write_str("the runner to end"),
             Self::Any(conditions) => {
                 for (index, condition) in conditions.iter().enumerate() {

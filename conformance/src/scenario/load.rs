@@ -149,6 +149,7 @@ fn check(scenario: &Scenario) -> Result<(), Problem> {
         });
     }
     for step in &scenario.steps {
+        check_transport(scenario, step)?;
         match step {
             Step::Launch(launch) => {
                 if let Some(name) = &launch.agent
@@ -162,10 +163,31 @@ fn check(scenario: &Scenario) -> Result<(), Problem> {
             }
             Step::Release(gate) => gate_exists(&gates, gate)?,
             Step::Until(condition) => check_condition(condition, &gates)?,
+            Step::Linger(linger) => check_condition(&linger.until, &gates)?,
             _ => {}
         }
     }
     Ok(())
+}
+
+/// A scenario that a transport can't do is fixed to another, or says why it is left out.
+fn check_transport(scenario: &Scenario, step: &Step) -> Result<(), Problem> {
+    let fixed = scenario.transport;
+    let hindrance = fixed.unwrap_or(Transport::Tmux).cannot(step);
+    match hindrance {
+        Some(hindrance) if fixed.is_some() => Err(Problem {
+            why: hindrance.why.into(),
+            word: hindrance.step.into(),
+        }),
+        Some(hindrance) if !scenario.not_on.contains_key(&Transport::Tmux) => Err(Problem {
+            why: format!(
+                "{}: say so under `not_on`, as {{tmux: {:?}}}",
+                hindrance.why, hindrance.why
+            ),
+            word: hindrance.step.into(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 fn check_condition(condition: &Condition, gates: &BTreeSet<String>) -> Result<(), Problem> {
@@ -276,11 +298,31 @@ steps:
         );
         let unknown_gate = error(&GOOD.replace("release: answer", "release: door"));
         assert_eq!(unknown_gate.line, 17, "{unknown_gate}");
+        let lingering = GOOD.replace("quiet: 300ms", "linger: {until: {gate: door}, at_most: 1s}");
+        assert_eq!(error(&lingering).line, 16);
         let wrong_type = error(&GOOD.replace("quiet: 300ms", "quiet: soon"));
         assert_eq!(wrong_type.line, 16, "{wrong_type}");
         let unknown_key = error(&GOOD.replace("why:", "because:"));
         assert!(unknown_key.why.contains("because"), "{unknown_key}");
         let no_launch = error(&GOOD.replace("  - launch: {}\n", ""));
         assert!(no_launch.why.contains("launch"), "{no_launch}");
+    }
+
+    #[test]
+    fn what_a_transport_cannot_do_is_refused_or_excused() {
+        let pipe = error(&GOOD.replace("steps:", "transport: pipe\nsteps:"));
+        assert!(pipe.why.contains("use send_raw") && pipe.line == 13, "{pipe}");
+        let burst = GOOD.replace(
+            "  - release: answer",
+            "  - burst: [one, two]\n  - release: answer",
+        );
+        let unexcused = error(&burst);
+        assert!(
+            unexcused.why.contains("not_on") && unexcused.line == 17,
+            "{unexcused}"
+        );
+        let excused = burst.replace("steps:", "not_on: {tmux: one at a time}\nsteps:");
+        let scenario = load("test", "test.yaml", &excused).unwrap();
+        assert_eq!(scenario.not_on[&Transport::Tmux], "one at a time");
     }
 }

@@ -14,7 +14,9 @@ use serde::Deserialize;
 pub use condition::{Condition, SeatState};
 pub use library::{Library, LibraryError};
 pub use load::{ScenarioError, load};
-pub use step::{EndpointFault, EndpointTold, Launch, Pieces, Resume, Send, Size, Step, StopBy};
+pub use step::{
+    EndpointFault, EndpointTold, IdleThrough, Launch, Linger, Pieces, Resume, Send, Size, Step, StopBy,
+};
 pub use transport::Transport;
 
 /// A scenario, checked: what it names exists.

@@ -31,6 +31,11 @@ pub enum Step {
     Interrupt,
     /// Waits for something, for as long as the patience allows.
     Until(Condition),
+    /// Waits for something for no longer than that, and goes on in either case: for what a runner is free to do.
+    Linger(Linger),
+    /// Waits while an idle seat must go on reading idle: until a report of its own has shown that it does, or until its
+    /// last one has lapsed. Over at once where no lapse can come in time.
+    IdleThrough(IdleThrough),
     /// Does nothing for that long: for what must not happen, where no later event can prove it.
     Quiet(Delay),
     /// Opens a gate of the agent.
@@ -77,6 +82,24 @@ pub enum Resume {
     Last,
     /// That one.
     Reference(String),
+}
+
+/// What to wait for, and for how long at most.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Linger {
+    /// The condition.
+    pub until: Condition,
+    /// The longest that is waited.
+    pub at_most: Delay,
+}
+
+/// How long an idle seat is watched.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IdleThrough {
+    /// A runner that states a longer livenessSeconds is not waited for.
+    pub liveness_up_to: Delay,
 }
 
 /// A text and how its bytes are cut.

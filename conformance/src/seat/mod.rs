@@ -7,6 +7,9 @@
 //! the *fake agent* is started by the runner itself, through a shim on PATH.
 
 pub(crate) mod clock;
+pub(crate) mod connection;
+pub(crate) mod input;
+pub(crate) mod pipes;
 pub(crate) mod processes;
 pub(crate) mod record_watch;
 pub(crate) mod room;

@@ -18,6 +18,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::clock;
 use super::processes::{ProcessInfo, descendants};
 use super::starter::NOT_STARTED;
+use crate::scenario::Transport;
 
 /// What the engine asks.
 #[derive(Debug, Serialize, Deserialize)]
@@ -70,6 +71,10 @@ pub(crate) enum SupervisorFact {
     },
     /// No process of the seat is left.
     Empty,
+    /// The runner has ended, and these processes of the seat are left.
+    Left {
+        pids: Vec<u32>,
+    },
     /// A hang-up is passed on no more.
     KeepsHangup,
     /// Left when the end was ordered, and killed.
@@ -79,7 +84,7 @@ pub(crate) enum SupervisorFact {
 }
 
 /// `arguments`: the run's folder, which is removed when the engine is gone without having said so; the socket's path;
-/// the launch's number; and `terminal` or `pipe`.
+/// the launch's number; and `pty` or `pipe`.
 pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let [folder, socket, launch, transport] = arguments.as_slice() else {
@@ -89,7 +94,7 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let launch = launch.to_string_lossy().parse().unwrap_or(0);
     let run = || -> io::Result<()> {
         rustix::process::setsid()?;
-        if transport == "terminal" {
+        if transport == Transport::Pty.as_str() {
             rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
         }
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
@@ -100,7 +105,7 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
                 Path::new(folder),
                 Path::new(socket),
                 launch,
-                transport == "terminal",
+                transport == Transport::Pty.as_str(),
             ))
     };
     match run() {
@@ -252,7 +257,7 @@ impl Seat {
         loop {
             match rustix::process::wait(WaitOptions::NOHANG | WaitOptions::UNTRACED) {
                 Ok(Some((pid, status))) => self.changed(pid, status).await?,
-                Ok(None) => return Ok(()),
+                Ok(None) => return self.tell_left().await,
                 Err(rustix::io::Errno::CHILD) => {
                     if self.runner_ended && !self.empty_told {
                         self.empty_told = true;
@@ -264,6 +269,20 @@ impl Seat {
                 Err(error) => return Err(error.into()),
             }
         }
+    }
+
+    /// After the runner's end: who is left, unless they are too many to be worth a list.
+    async fn tell_left(&mut self) -> io::Result<()> {
+        const WORTH_TELLING: usize = 64;
+        if !self.runner_ended {
+            return Ok(());
+        }
+        let left = descendants(std::process::id());
+        if left.len() > WORTH_TELLING {
+            return Ok(());
+        }
+        let pids = left.iter().map(|process| process.pid).collect();
+        self.tell(SupervisorFact::Left { pids }).await
     }
 
     async fn changed(&mut self, pid: Pid, status: WaitStatus) -> io::Result<()> {

@@ -55,13 +55,15 @@ impl Output {
         if stream.is_none() {
             return;
         }
+        let (chunk, gap) = self
+            .framing
+            .map_or((None, None), |framing| (Some(framing.chunk), framing.gap));
+        let writes = chunk.map_or(1, |chunk| (line.len() + 1).div_ceil(chunk.get()));
+        self.report_framing(1, writes);
         self.reporter.report(|| Fact::Sent {
             line: line.as_slice().into(),
         });
         line.push(b'\n');
-        let (chunk, gap) = self
-            .framing
-            .map_or((None, None), |framing| (Some(framing.chunk), framing.gap));
         self.write(&mut stream, &line, chunk, gap).await;
     }
 
@@ -71,6 +73,7 @@ impl Output {
         if stream.is_none() {
             return;
         }
+        self.report_framing(lines.len(), 1);
         let mut all = Vec::new();
         for line in lines {
             all.extend_from_slice(&line);
@@ -78,6 +81,17 @@ impl Output {
             self.reporter.report(|| Fact::Sent { line: line.into() });
         }
         self.write(&mut stream, &all, None, None).await;
+    }
+
+    /// Tells how the next lines are written, where that is not one by one.
+    fn report_framing(&self, lines: usize, writes: usize) {
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        if (lines, writes) != (1, 1) {
+            self.reporter.report(|| Fact::Framed {
+                lines: count(lines),
+                writes: count(writes),
+            });
+        }
     }
 
     /// Writes bytes as they are.

@@ -52,7 +52,7 @@ impl LastWords {
 }
 
 async fn drain(stderr: ChildStderr, kept: Arc<Mutex<VecDeque<String>>>) {
-    let mut lines = LineReader::new(stderr, LONGEST_WORDS);
+    let mut lines = LineReader::new(stderr, LONGEST_WORDS, |bytes| bytes);
     while let Some(Line::Whole(line) | Line::Cut(line)) = lines.next().await {
         if line.iter().all(u8::is_ascii_whitespace) {
             continue;

@@ -13,10 +13,11 @@ pub(crate) enum Line {
     Cut(Vec<u8>),
 }
 
-/// Reads lines of up to `limit` bytes.
+/// Reads lines of up to `limit` bytes. What each read returns passes `through` first.
 #[derive(Debug)]
-pub(crate) struct LineReader<R> {
+pub(crate) struct LineReader<R, T> {
     source: R,
+    through: T,
     limit: usize,
     chunk: Vec<u8>,
     /// How far into the chunk lines have been taken.
@@ -25,10 +26,11 @@ pub(crate) struct LineReader<R> {
     is_cut: bool,
 }
 
-impl<R: AsyncRead + Unpin> LineReader<R> {
-    pub(crate) fn new(source: R, limit: usize) -> Self {
+impl<R: AsyncRead + Unpin, T: FnMut(Vec<u8>) -> Vec<u8>> LineReader<R, T> {
+    pub(crate) fn new(source: R, limit: usize, through: T) -> Self {
         Self {
             source,
+            through,
             limit,
             chunk: Vec::new(),
             position: 0,
@@ -54,6 +56,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             if !matches!(self.source.read_buf(&mut self.chunk).await, Ok(1..)) {
                 return (!self.line.is_empty()).then(|| self.finish_line());
             }
+            self.chunk = (self.through)(std::mem::take(&mut self.chunk));
         }
     }
 
@@ -109,7 +112,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
             let pieces = pieces.into_iter().filter(|piece| !piece.is_empty()).collect();
-            let mut reader = LineReader::new(Pieces(pieces), limit);
+            let mut reader = LineReader::new(Pieces(pieces), limit, |bytes| bytes);
             let mut lines = Vec::new();
             while let Some(line) = reader.next().await {
                 lines.push(line);

@@ -202,7 +202,7 @@ impl AgentInput {
 
 /// The lane of lines from the agent, until the end of its output.
 async fn carry_lines(stdout: ChildStdout, lanes: Arc<Lanes>, events: EventSender) {
-    let mut lines = LineReader::new(stdout, LONGEST_LINE);
+    let mut lines = LineReader::new(stdout, LONGEST_LINE, |bytes| lanes.agent_output(bytes));
     loop {
         if lines.is_at_read() {
             events.room().await;

@@ -103,6 +103,20 @@ impl Lanes {
         }
     }
 
+    /// What the edge makes of one read of the agent's output.
+    pub(crate) fn agent_output(&self, bytes: Vec<u8>) -> Vec<u8> {
+        let mut bytes = self
+            .cross(Crossing::AgentOutput(bytes))
+            .into_iter()
+            .filter_map(|crossing| match crossing {
+                Crossing::AgentOutput(bytes) => Some(bytes),
+                _ => None,
+            });
+        let mut all = bytes.next().unwrap_or_default();
+        all.extend(bytes.flatten());
+        all
+    }
+
     /// What the edge makes of this crossing.
     pub(crate) fn cross(&self, crossing: Crossing) -> Vec<Crossing> {
         self.edge
@@ -139,6 +153,8 @@ impl Lanes {
                     agent.receive_line(line);
                 }
             }
+            // Taken where it is read.
+            Crossing::AgentOutput(_) => {}
             Crossing::Post(body) => self.posts.push(Waiting::Crossed(body)),
             Crossing::PostConcurrently(body) => {
                 if let Some(endpoint) = self.endpoint.clone() {

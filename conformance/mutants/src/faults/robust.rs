@@ -71,6 +71,35 @@ pub(super) const MUTANTS: &[Mutant] = &[
         },
     },
     Mutant {
+        name: "frames-by-read",
+        clause: "robust.split-frames",
+        fault: "takes what one read of the agent's output returns for whole messages",
+        edge: || {
+            on_agent_output(|bytes| {
+                if !bytes.ends_with(b"\n") {
+                    bytes.push(b'\n');
+                }
+            })
+        },
+    },
+    Mutant {
+        name: "text-by-read",
+        clause: "robust.split-frames",
+        fault: "decodes each read of the agent's output by itself",
+        edge: || on_agent_output(|bytes| *bytes = String::from_utf8_lossy(bytes).into_owned().into_bytes()),
+    },
+    Mutant {
+        name: "one-frame-a-read",
+        clause: "robust.split-frames",
+        fault: "takes only the first line out of each read of the agent's output",
+        edge: || {
+            on_agent_output(|bytes| {
+                let first = bytes.iter().position(|byte| *byte == b'\n').map(|end| end + 1);
+                bytes.truncate(first.unwrap_or(bytes.len()));
+            })
+        },
+    },
+    Mutant {
         name: "large-frame-lost",
         clause: "robust.large-frame",
         fault: "drops lines of more than 64 KiB from the agent",
@@ -139,6 +168,18 @@ pub(super) const MUTANTS: &[Mutant] = &[
         edge: || on_shown(|_, text| text.contains(STILL_WAITING_FOR_AGENT).then(Vec::new)),
     },
 ];
+
+/// Alters what each read of the agent's output returned.
+fn on_agent_output(alter: fn(&mut Vec<u8>)) -> Box<dyn Edge> {
+    on_crossing(move |_, crossing| {
+        let Crossing::AgentOutput(bytes) = crossing else {
+            return None;
+        };
+        let mut bytes = bytes.clone();
+        alter(&mut bytes);
+        Some(vec![Crossing::AgentOutput(bytes)])
+    })
+}
 
 /// Numbers its own requests like the agent does, from 0 up, and keeps one table for both sides.
 fn ids_shared() -> Box<dyn Edge> {

@@ -55,6 +55,12 @@ pub(super) const MUTANTS: &[Mutant] = &[
         },
     },
     Mutant {
+        name: "resize-drops-input",
+        clause: "input.resize",
+        fault: "drops what is typed next after its terminal has changed its size",
+        edge: resize_drops_input,
+    },
+    Mutant {
         name: "lines-joined",
         clause: "input.no-tty-lines",
         fault: "takes everything piped in for one message",
@@ -105,5 +111,16 @@ fn terminal_not_raw() -> Box<dyn Edge> {
             Some(vec![Crossing::Typed(bytes)])
         }
         _ => None,
+    })
+}
+
+/// What a redraw does that begins with an empty line.
+fn resize_drops_input() -> Box<dyn Edge> {
+    let size = || rustix::termios::tcgetwinsize(rustix::stdio::stdin()).ok();
+    let mut known = None;
+    on_typed(move |_, _| {
+        let now = size().map(|size| (size.ws_row, size.ws_col));
+        let before = known.replace(now);
+        (before.is_some_and(|before| before != now)).then(Vec::new)
     })
 }

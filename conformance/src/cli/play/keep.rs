@@ -25,6 +25,8 @@ pub(super) fn keep(folder: &Path, setup: &Setup, scenario: &Scenario, run: &Seat
         selected: Some(tested),
         agent_names: setup.agent_names.clone(),
         interrupted: false,
+        left_out: Vec::new(),
+        transport: setup.transport.as_str().into(),
     };
     if let Some(history) = &run.history {
         bundle::write_history(folder, &run.scenario, history)?;

@@ -17,7 +17,7 @@ use fake_openrig::board::{Board, Control};
 use super::exit::{Exit, Refusal};
 use super::runner::RunnerOptions;
 use crate::engine::{self, Play};
-use crate::scenario::{Launch, Library, Resume, Scenario, Step};
+use crate::scenario::{Launch, Library, Resume, Scenario, Step, Transport};
 use person::Person;
 use terminal::OwnTerminal;
 
@@ -58,14 +58,18 @@ pub(super) struct Options {
     /// Keep the history in this folder, so that `seatcheck judge` can judge what was played.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Play in a tmux pane: beside this one inside tmux, else in a session of its own.
-    #[arg(long)]
-    tmux: bool,
 }
 
 pub(super) fn run(options: &Options) -> anyhow::Result<Exit> {
-    if options.tmux {
-        return tmux::start();
+    match options.runner.transport() {
+        Transport::Pty => {}
+        Transport::Tmux => return tmux::start(),
+        Transport::Pipe => {
+            return Err(Refusal::usage(
+                "a seat without a terminal can't be played",
+                "leave --transport out to play in this terminal, or choose tmux for a pane of tmux",
+            ));
+        }
     }
     let mut setup = options.runner.setup()?;
     let scenario = options.scenario()?;
@@ -225,6 +229,7 @@ fn scenario_played(scenario: Scenario) -> Scenario {
             }
         ),
         exercises: Vec::new(),
+        transport: None,
         steps: Vec::new(),
         ..scenario
     }

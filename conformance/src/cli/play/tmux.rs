@@ -7,17 +7,10 @@ use anyhow::Context as _;
 
 use crate::cli::exit::{Exit, Refusal};
 
-/// Starts this same command there, without the option that led here.
+/// Starts this same command there, without the option that led here (`--transport tmux`).
 pub(super) fn start() -> anyhow::Result<Exit> {
     let seatcheck = std::env::current_exe()?;
-    let mut own = true;
-    let arguments: Vec<OsString> = std::env::args_os()
-        .skip(1)
-        .filter(|argument| {
-            own &= argument != "--";
-            !(own && argument == "--tmux")
-        })
-        .collect();
+    let arguments = without_transport(std::env::args_os().skip(1));
     let inside = std::env::var_os("TMUX").is_some();
     let name = format!("seatcheck-{}", std::process::id());
     let mut tmux = Command::new("tmux");
@@ -48,4 +41,46 @@ pub(super) fn start() -> anyhow::Result<Exit> {
     }
     std::io::Write::flush(&mut std::io::stdout()).context("the command can't be printed")?;
     Ok(Exit::Done)
+}
+
+/// The arguments without `--transport` and its value. What follows `--` is the runner's.
+fn without_transport(mut arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut kept = Vec::new();
+    while let Some(argument) = arguments.next() {
+        if argument == "--" {
+            kept.push(argument);
+            kept.extend(arguments.by_ref());
+        } else if argument == "--transport" {
+            // Its value goes with it.
+            let _ = arguments.next();
+        } else if !argument.as_encoded_bytes().starts_with(b"--transport=") {
+            kept.push(argument);
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_own_option_is_left_out() {
+        for given in [
+            &[
+                "play",
+                "--transport",
+                "tmux",
+                "x",
+                "--",
+                "r",
+                "--transport",
+                "tmux",
+            ][..],
+            &["play", "--transport=tmux", "x", "--", "r", "--transport", "tmux"],
+        ] {
+            let kept = without_transport(given.iter().map(OsString::from));
+            assert_eq!(kept, ["play", "x", "--", "r", "--transport", "tmux"]);
+        }
+    }
 }

@@ -37,15 +37,20 @@ pub(super) fn range(views: &Views<'_>) -> Finding {
 }
 
 fn is_in_range(stated: &Value) -> bool {
-    match (stated.as_u64(), stated.as_f64()) {
-        (Some(whole), _) => (1..=3600).contains(&whole),
-        // 60.0 is a whole number too, as JSON goes.
-        (None, Some(number)) => number.fract() == 0.0 && (1.0..=3600.0).contains(&number),
-        (None, None) => false,
-    }
+    in_range(stated).is_some()
 }
 
-fn none_states_it(idle: &[&Post<'_>], tally: &mut Tally) {
+/// The seconds stated, if they are a whole number in range; OpenRig ignores any other. 60.0 is a whole number too, as
+/// JSON goes.
+pub(super) fn in_range(stated: &Value) -> Option<u64> {
+    let whole = stated.as_u64().or_else(|| {
+        let number = stated.as_f64()?;
+        (number.fract() == 0.0 && (1.0..=3600.0).contains(&number)).then_some(number as u64)
+    })?;
+    (1..=3600).contains(&whole).then_some(whole)
+}
+
+pub(super) fn none_states_it(idle: &[&Post<'_>], tally: &mut Tally) {
     if idle.is_empty() || idle.iter().any(|post| post.liveness().is_some()) {
         return;
     }

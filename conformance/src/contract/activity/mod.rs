@@ -2,6 +2,7 @@
 
 mod accepted;
 mod addressee;
+mod beats;
 mod blocking;
 mod body;
 mod chatter;
@@ -157,6 +158,13 @@ pub(crate) const CLAUSES: Group = &[
         basis: "§4",
         text: "a runner that states livenessSeconds on one idle Stop states it on all",
         judge: liveness::every_idle,
+    },
+    Clause {
+        id: "activity.beats",
+        level: Must,
+        basis: "§4",
+        text: "a runner that states livenessSeconds stays idle in OpenRig's reading for as long as it lives and is idle",
+        judge: beats::beats,
     },
     Clause {
         id: "activity.exit-posted",

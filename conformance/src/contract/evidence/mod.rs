@@ -1,5 +1,6 @@
 //! §10: what counts as evidence, and how a judge looks for a text in the pane.
 
+mod secrets;
 pub(super) mod shown_text;
 mod written;
 
@@ -26,6 +27,13 @@ pub(crate) const CLAUSES: Group = &[
         basis: "§10",
         text: "rig send --verify's reading would find it",
         judge: verify,
+    },
+    Clause {
+        id: "evidence.no-secrets",
+        level: Should,
+        basis: "read",
+        text: "the token is not in the pane, and not in the agent's arguments",
+        judge: secrets::no_secrets,
     },
 ];
 

@@ -61,7 +61,7 @@ fn other_keys(launch: &LaunchView<'_>, before: Option<&Block<'_>>, block: &Block
         .filter(|event| (from..=until).contains(&event.sequence))
         .any(|event| match &event.fact {
             Fact::Step(Step::Interrupted) => event.sequence > block.sent.sequence,
-            Fact::Step(Step::Typed { bytes }) => bytes.0.iter().any(|byte| *byte != b'\r'),
+            Fact::Step(Step::Typed { bytes }) => bytes.0.iter().any(|byte| !matches!(byte, b'\r' | b'\n')),
             _ => false,
         })
 }
@@ -77,7 +77,7 @@ fn was_raw(launch: &LaunchView<'_>, block: &Block<'_>) -> bool {
             _ => None,
         })
         .last()
-        .unwrap_or(launch.facts.transport != "pty")
+        .unwrap_or(launch.facts.transport == "pipe")
 }
 
 /// How long the runner could have submitted this message, in nanoseconds: the conversation was open, the agent alive

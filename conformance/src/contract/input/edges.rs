@@ -183,7 +183,8 @@ fn bare_enters<'h>(launch: &LaunchView<'h>) -> Vec<&'h Event> {
                 line_is_empty = true;
             }
             Fact::Step(Step::Typed { bytes }) => {
-                let only_enter = !bytes.0.is_empty() && bytes.0.iter().all(|byte| *byte == b'\r');
+                let only_enter =
+                    !bytes.0.is_empty() && bytes.0.iter().all(|byte| matches!(byte, b'\r' | b'\n'));
                 if only_enter && line_is_empty {
                     bare.push(*event);
                 }

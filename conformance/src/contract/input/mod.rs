@@ -4,10 +4,14 @@
 mod arrival;
 mod control;
 mod edges;
+mod leaving;
 mod mid_turn;
 mod origin;
+mod pasted_interrupt;
+mod piped;
 mod queue_report;
 mod reads;
+mod resize;
 mod terminal;
 mod whole;
 
@@ -112,5 +116,40 @@ pub(crate) const CLAUSES: Group = &[
         basis: "read",
         text: "a bare Enter submits nothing",
         judge: edges::empty_enter,
+    },
+    Clause {
+        id: "input.no-tty-lines",
+        level: Must,
+        basis: "§5",
+        text: "without a terminal each line is a message",
+        judge: piped::no_tty_lines,
+    },
+    Clause {
+        id: "input.no-tty-plain",
+        level: Info,
+        basis: "read",
+        text: "without a terminal no escape codes are written",
+        judge: piped::no_tty_plain,
+    },
+    Clause {
+        id: "input.terminal-restored",
+        level: Should,
+        basis: "read",
+        text: "on leaving, mode 2004 is off and the terminal's settings are as found",
+        judge: leaving::terminal_restored,
+    },
+    Clause {
+        id: "input.resize",
+        level: Info,
+        basis: "read",
+        text: "resizes during a paste or a turn change nothing",
+        judge: resize::resize,
+    },
+    Clause {
+        id: "input.ctrl-c-in-paste",
+        level: Info,
+        basis: "§5",
+        text: "a Ctrl-C byte inside a paste also aborts (a declared limit)",
+        judge: pasted_interrupt::ctrl_c_in_paste,
     },
 ];

@@ -265,7 +265,7 @@ impl<'v, 'h> Search<'v, 'h> {
         let at = self.launch.prompts[prompt].at();
         self.launch.events.iter().any(|event| {
             event.at <= at
-                && matches!(&event.fact, Fact::Step(Step::Typed { bytes }) if bytes.0.iter().any(|byte| *byte != b'\r'))
+                && matches!(&event.fact, Fact::Step(Step::Typed { bytes }) if bytes.0.iter().any(|byte| !matches!(byte, b'\r' | b'\n')))
         })
     }
 }

@@ -2,15 +2,26 @@
 
 mod aftermath;
 mod disturbances;
+mod frames;
 mod ids;
 mod late_update;
 mod prompt_error;
+mod schema;
+mod silence;
+mod split_frames;
 #[cfg(test)]
 mod tests;
 
 use super::clause::{Clause, Group, Level::*};
 
 pub(crate) const CLAUSES: Group = &[
+    Clause {
+        id: "robust.frames-valid",
+        level: Must,
+        basis: "read (ACP)",
+        text: "every line the runner sends is one JSON-RPC message that fits the schema of ACP v1",
+        judge: frames::frames_valid,
+    },
     Clause {
         id: "robust.id-spaces",
         level: Must,
@@ -24,6 +35,13 @@ pub(crate) const CLAUSES: Group = &[
         basis: "read",
         text: "log lines, blanks, scalars and arrays between frames are passed over: the turn completes",
         judge: disturbances::stdout_noise,
+    },
+    Clause {
+        id: "robust.split-frames",
+        level: Must,
+        basis: "read",
+        text: "frames split anywhere, inside UTF-8 too, or joined are read right",
+        judge: split_frames::split_frames,
     },
     Clause {
         id: "robust.large-frame",
@@ -60,5 +78,13 @@ pub(crate) const CLAUSES: Group = &[
         text: "a prompt answered with an error ends the turn: not working for ever, not cancelled, and the next prompt \
                works",
         judge: prompt_error::prompt_error,
+    },
+    Clause {
+        id: "robust.silent-handshake",
+        level: Should,
+        basis: "read",
+        text: "an agent that is silent at initialize or at the open: no record, it is said in the pane, and the seat can \
+               be stopped",
+        judge: silence::silent_handshake,
     },
 ];

@@ -61,6 +61,7 @@ fn of_wire(wire: &Wire) -> String {
     match wire {
         Wire::AgentStarted { agent, pid, .. } => format!("agent {agent} started, process {pid}"),
         Wire::ToAgent { line, .. } => format!("runner → agent: {}", cut(&line.text())),
+        Wire::Framed { lines, writes, .. } => format!("agent writes {lines} line(s) in {writes} write(s)"),
         Wire::FromAgent { line, .. } => format!("agent → runner: {}", cut(&line.text())),
         Wire::FromAgentRaw { bytes, .. } => format!("agent → runner, raw: {}", cut(&bytes.text())),
         Wire::EndOfInput { agent } => format!("agent {agent}: its input ended"),

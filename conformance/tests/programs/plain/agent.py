@@ -61,6 +61,8 @@ class Agent(asyncio.SubprocessProtocol):
             self.last_words = (self.last_words + data)[-1000:]
             return
         head, *lines = data.split(b"\n")
+        if broken("frames-by-read"):
+            self.line.clear()
         self.line += head
         for line in lines:
             if not self.skipping_line:
@@ -103,7 +105,8 @@ class Agent(asyncio.SubprocessProtocol):
 
     def send(self, message):
         if self.reads():
-            self.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+            version = {} if broken("frames-without-version") else {"jsonrpc": "2.0"}
+            self.stdin.write(json.dumps({**version, **message}).encode() + b"\n")
             if self.stdin.get_write_buffer_size() > UNREAD_LIMIT:  # one that only asks and never reads has to wait
                 self.stdout.pause_reading()
 

@@ -41,7 +41,8 @@ class Opening:
         answer = self.agent.ask(method, params)
         await asyncio.wait({answer}, timeout=NOTICE_SECONDS)
         if not answer.done():
-            self.pane.say(f"… the agent has not answered {method} yet; no conversation is open")
+            if not broken("silence-not-shown"):
+                self.pane.say(f"… the agent has not answered {method} yet; no conversation is open")
             await asyncio.wait({answer}, timeout=HANDSHAKE_SECONDS - NOTICE_SECONDS)
         return answer.result() if answer.done() else {"error": {"message": "no answer in time"}}
 

@@ -43,17 +43,24 @@ class Seat:
 
     async def run(self):
         """Runs the seat until its input ends or a signal comes; gives the exit code."""
-        for number in (signal.SIGHUP, signal.SIGTERM):
-            self.loop.add_signal_handler(number, self.stop, 128 + number)
+        for number, ignored in ((signal.SIGHUP, "hangup-ignored"), (signal.SIGTERM, "terminate-ignored")):
+            ending = (lambda _: None) if broken(ignored) else self.stop
+            self.loop.add_signal_handler(number, ending, 128 + number)
+        if broken("resize-ends-seat"):
+            self.loop.add_signal_handler(signal.SIGWINCH, self.stop, 1)
         self.loop.add_signal_handler(signal.SIGINT, self.on_interrupt)
         try:
             self.pane.open()
             if broken("dies-without-record-path") and not setting("OPENRIG_LAUNCH_RESULT"):
                 return 1
             environment = dict(os.environ)
-            environment.pop("OPENRIG_ACTIVITY_HOOK_TOKEN", None)  # the right to post is the runner's, not the agent's
+            token = environment.pop("OPENRIG_ACTIVITY_HOOK_TOKEN", "")  # the right to post is the runner's own
+            arguments = [token] if broken("token-in-arguments") else []
+            if broken("token-shown"):
+                for byte in f"posting with {token}\n":
+                    self.pane.stream(byte)
             _, self.agent = await self.loop.subprocess_exec(
-                lambda: Agent(self), *self.command, env=environment, process_group=0
+                lambda: Agent(self), *self.command, *arguments, env=environment, process_group=0
             )
         except OSError as error:
             self.pane.say(f"! the agent {self.command[0]} can't be started: {error.strerror}")
@@ -80,6 +87,10 @@ class Seat:
         self.pane.close()
         if broken("cancelled-on-stop") and self.turn:
             self.posts.post("Stop", "cancelled")
+        if broken("exit-claimed-on-stop"):
+            self.posts.post("Stop", f"{self.harness}_exited")
+            await self.posts.queue.join()
+            await asyncio.sleep(1)
         with contextlib.suppress(asyncio.TimeoutError):
             async with asyncio.timeout(STOP_SECONDS):
                 await self.agent.end()
@@ -151,7 +162,8 @@ class Seat:
         elif kind == "block":
             self.on_block(text)
         elif self.pane.is_terminal:
-            self.stop(0)
+            if not broken("end-of-input-ignored", "hangup-ignored"):
+                self.stop(0)
         else:  # what a pipe brought is still worked off
             self.input_ended = True
             self.stop_if_done()

@@ -52,7 +52,7 @@ class TerminalBlocks:
             self.text.clear()
 
     def in_paste_token(self, token):
-        if token == b"\x03":
+        if token == b"\x03" and not broken("pasted-ctrl-c-is-text"):
             self.in_paste = not self.dropping_paste  # a second one leaves a paste that never ends
             self.dropping_paste = self.in_paste
             return self.interrupt()
@@ -101,6 +101,8 @@ class LineBlocks:
 
     def feed(self, data):
         *lines, rest = (bytes(self.text) + data).split(b"\n")
+        if broken("piped-lines-joined") and lines:
+            lines = [b" ".join(lines)]
         events = [self.event(line) for line in lines]
         self.too_large = self.too_large or len(rest) > BLOCK_LIMIT
         self.text = bytearray() if self.too_large else bytearray(rest)
@@ -171,6 +173,8 @@ class Pane:
             self.write(text.replace("\n", self.line_end))
 
     def write(self, text):
+        if broken("piped-coloured") and not self.is_terminal:
+            text = f"\x1b[2m{text}\x1b[0m"
         waiting = bool(self.unwritten)
         if not self.closed and len(self.unwritten) < PANE_LIMIT:
             self.unwritten += text.encode("utf-8", "replace")
