@@ -107,14 +107,12 @@ async fn step(agent: &Arc<Agent>, context: &Context, action: &Action) -> Result<
         Action::Await(method) => agent.arrivals.method_after(method, context.since).await,
         Action::AwaitAnswer(id) => agent.arrivals.answer(id).await,
         Action::Gate(name) => gate(agent, name).await,
+        Action::Ask => ask_the_engine(agent, context).await?,
         Action::Pause(delay) => {
             off_the_reader().await;
             tokio::time::sleep(delay.duration()).await;
         }
-        Action::Answer => match built_in::answer(agent, context) {
-            Some(result) => succeed(agent, context, "answer", &result).await?,
-            None => fail(agent, context, "answer", -32601, "Method not found", None).await?,
-        },
+        Action::Answer => usual(agent, context).await?,
         Action::Result(result) => succeed(agent, context, "result", result).await?,
         Action::End(reason) => {
             let id = context.request.as_deref().ok_or(Trouble::NoRequest("end"))?;
@@ -189,6 +187,33 @@ async fn gate(agent: &Agent, name: &str) {
     report(GateState::Waiting);
     agent.arrivals.gate(name).await;
     report(GateState::Passed);
+}
+
+/// Does what the engine orders, until it orders no more.
+async fn ask_the_engine(agent: &Arc<Agent>, context: &Context) -> Result<(), Trouble> {
+    if agent.reporter.is_alone() {
+        return usual(agent, context).await;
+    }
+    let (ask, mut orders) = agent.questions.open();
+    agent.reporter.report(|| Fact::Asks {
+        ask,
+        method: context.method.clone(),
+    });
+    while let Some(told) = orders.recv().await {
+        run_inner(agent, context, &told.actions).await;
+        if !told.more {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The answer of a script that does not mention the method.
+async fn usual(agent: &Arc<Agent>, context: &Context) -> Result<(), Trouble> {
+    match built_in::answer(agent, context) {
+        Some(result) => succeed(agent, context, "answer", &result).await,
+        None => fail(agent, context, "answer", -32601, "Method not found", None).await,
+    }
 }
 
 async fn ask(agent: &Agent, request: &Request, id: Value) {

@@ -21,6 +21,7 @@ use crate::arrivals::Arrivals;
 use crate::children::Program;
 use crate::control::{Fact, Unfinished};
 use crate::ending;
+use crate::questions::Questions;
 use crate::reporter::Reporter;
 use crate::script::{Action, Exit, Reaction, Script, SignalName};
 use crate::waiting::Waiting;
@@ -35,6 +36,7 @@ pub(crate) struct Agent {
     pub(crate) output: Output,
     pub(crate) reporter: Arc<Reporter>,
     pub(crate) program: Program,
+    pub(crate) questions: Questions,
     waiting: Waiting,
     sessions: Mutex<Sessions>,
     prompts: AtomicUsize,
@@ -92,6 +94,7 @@ impl Agent {
             arrivals,
             reporter,
             program,
+            questions: Questions::default(),
             waiting: Waiting::new(),
             sessions: Mutex::default(),
             prompts: AtomicUsize::new(0),

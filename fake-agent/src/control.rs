@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use crate::bytes::Bytes;
-use crate::script::{Exit, Script};
+use crate::script::{Action, Exit, Script};
 
 /// What the engine asks of the agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,6 +18,20 @@ pub enum Order {
     Script(Box<Script>),
     /// Opens the gate of this name, for good.
     Open(String),
+    /// What to do about a question of the agent's.
+    Do(Told),
+}
+
+/// An answer to [`Fact::Asks`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Told {
+    /// The question.
+    pub ask: u64,
+    /// What to do, in order.
+    pub actions: Vec<Action>,
+    /// Whether the question stays open for more.
+    pub more: bool,
 }
 
 /// One thing that the agent observed or did.
@@ -69,6 +83,13 @@ pub enum Fact {
         name: String,
         /// Which of the two.
         state: GateState,
+    },
+    /// A list of actions asks what to do.
+    Asks {
+        /// The question, counted from 1.
+        ask: u64,
+        /// The method of the message that the list runs for; empty at the start of the process.
+        method: String,
     },
     /// A child process runs, in the session it was asked to have.
     Child {
@@ -147,6 +168,14 @@ mod tests {
     fn orders_look_as_documented() {
         let open: Order = serde_json::from_str(r#"{"open":"answer"}"#).unwrap();
         assert_eq!(open, Order::Open("answer".into()));
+        let told: Order =
+            serde_json::from_str(r#"{"do":{"ask":3,"actions":[{"end":"end_turn"}],"more":false}}"#).unwrap();
+        let expected = Told {
+            ask: 3,
+            actions: vec![Action::End("end_turn".into())],
+            more: false,
+        };
+        assert_eq!(told, Order::Do(expected));
         let script: Order =
             serde_json::from_str(r#"{"script":{"turns":[[{"say":"hi"},"close_stdout"]]}}"#).unwrap();
         let again: Order = serde_json::from_str(&serde_json::to_string(&script).unwrap()).unwrap();
@@ -195,6 +224,10 @@ mod tests {
             },
             Fact::Sent { line: "x".into() },
             Fact::RawSent { bytes: "x\n".into() },
+            Fact::Asks {
+                ask: 1,
+                method: "session/prompt".into(),
+            },
             Fact::Child {
                 pid: 3,
                 own_session: true,

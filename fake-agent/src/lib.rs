@@ -17,6 +17,7 @@ mod command_line;
 pub mod control;
 mod ending;
 mod orders;
+mod questions;
 mod reporter;
 pub mod script;
 mod script_file;

@@ -85,7 +85,7 @@ impl Orders {
     pub(crate) fn script(&mut self) -> Result<Script, OrdersError> {
         match self.next()? {
             Order::Script(script) => Ok(*script),
-            Order::Open(_) => Err(OrdersError::NoScript),
+            Order::Open(_) | Order::Do(_) => Err(OrdersError::NoScript),
         }
     }
 
@@ -101,6 +101,11 @@ impl Orders {
         loop {
             match self.next() {
                 Ok(Order::Open(gate)) => agent.arrivals.open_gate(gate),
+                Ok(Order::Do(told)) => {
+                    if let Err(trouble) = agent.questions.told(told) {
+                        agent.reporter.trouble(trouble.to_string());
+                    }
+                }
                 Ok(Order::Script(_)) => agent
                     .reporter
                     .trouble("a second script came: only the first is played"),

@@ -74,6 +74,11 @@ impl Reporter {
         }
     }
 
+    /// Whether there is no engine.
+    pub(crate) fn is_alone(&self) -> bool {
+        !matches!(self.sink, Some(Sink::Engine(_)))
+    }
+
     /// Reports what happened just now. `fact` is called only if somebody listens.
     pub(crate) fn report(&self, fact: impl FnOnce() -> Fact) {
         if self.sink.is_some() {

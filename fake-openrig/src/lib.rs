@@ -6,9 +6,11 @@
 //! to say.
 //!
 //! The parts that decide something ([`record`], [`post`], [`reading`], [`send`], [`preset`]) are pure functions of
-//! what they are given. [`launch`], [`endpoint`] and [`record_watch`] touch the system. Times are nanoseconds of
+//! what they are given. [`launch`], [`endpoint`], [`record_watch`] and
+//! [`board`] touch the system. Times are nanoseconds of
 //! `CLOCK_MONOTONIC`.
 
+pub mod board;
 mod calendar;
 mod clock;
 pub mod endpoint;

@@ -75,6 +75,20 @@ pub enum LaunchReading {
     Unconfirmed,
 }
 
+impl LaunchReading {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Ready => "ready",
+            Self::Attention => "attention",
+            Self::Resumed => "resumed",
+            Self::Missing => "missing",
+            Self::Unconfirmed => "unconfirmed",
+        }
+    }
+}
+
 /// What a seat is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ActivityReading {
@@ -88,6 +102,19 @@ pub enum ActivityReading {
     NeedsInput,
     /// Its agent has ended.
     Exited,
+}
+
+impl ActivityReading {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::Working => "working",
+            Self::Idle => "idle",
+            Self::NeedsInput => "needs input",
+            Self::Exited => "exited",
+        }
+    }
 }
 
 /// Whether a post counted.

@@ -7,6 +7,7 @@ mod lint;
 mod list;
 mod located;
 mod options;
+mod play;
 mod profile;
 mod progress;
 mod run;
@@ -33,6 +34,10 @@ enum Command {
     ///
     /// Without a runner, the reference runner that comes with seatcheck is driven.
     Run(Box<run::Options>),
+    /// Play with a seat: a runner in this terminal, and beside it, in the browser, how OpenRig sees it.
+    ///
+    /// Without a scenario the agent answers each prompt with "done". Ctrl-] leaves.
+    Play(play::Options),
     /// Judge recorded histories again.
     Judge(judge::Options),
     /// Judge preset files alone, without any run.
@@ -48,6 +53,7 @@ enum Command {
 pub fn main() -> ExitCode {
     let done = match CommandLine::parse().command {
         Command::Run(options) => run::run(*options),
+        Command::Play(options) => play::run(&options),
         Command::Judge(options) => judge::run(&options),
         Command::Lint(options) => lint::run(&options),
         Command::List(options) => list::run(&options),

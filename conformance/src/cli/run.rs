@@ -178,7 +178,7 @@ fn enough_files(seats: usize) -> anyhow::Result<()> {
 }
 
 /// A folder of an earlier run is replaced file by file; anything else in the way is refused.
-fn prepare(folder: &Path) -> anyhow::Result<()> {
+pub(super) fn prepare(folder: &Path) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder).with_context(|| format!("{} can't be made", folder.display()))?;
     let old = folder.join("scenarios");
     if folder.join("run.json").exists() && old.exists() {
@@ -214,6 +214,6 @@ fn write(
     RunFile::new(facts, files).write(folder)
 }
 
-fn took_ms(run: &SeatRun) -> u64 {
+pub(super) fn took_ms(run: &SeatRun) -> u64 {
     u64::try_from(run.took.as_millis()).unwrap_or(u64::MAX)
 }

@@ -62,6 +62,11 @@ pub(super) struct RunnerOptions {
 pub(super) const SIZE: (u16, u16) = (50, 160);
 
 impl RunnerOptions {
+    /// How the seat is reached.
+    pub(super) fn transport(&self) -> Transport {
+        self.transport
+    }
+
     /// What to drive.
     pub(super) fn setup(&self) -> anyhow::Result<Setup> {
         if self.transport == Transport::Tmux {

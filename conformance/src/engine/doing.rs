@@ -12,6 +12,17 @@ use crate::history::{Fact, Step};
 use crate::scenario::EndpointFault;
 
 impl Driver<'_> {
+    pub(super) fn clear_attention(&mut self) {
+        self.record(Fact::Step(Step::ClearedAttention));
+        if let Some(reading) = &mut self.reading {
+            reading.cleared();
+        }
+        if let Some(feed) = &mut self.feed {
+            feed.cleared();
+        }
+        self.tell_reading();
+    }
+
     pub(super) async fn release(&mut self, gate: &str) -> io::Result<()> {
         self.record(Fact::Step(Step::Opened {
             gate: gate.to_owned(),

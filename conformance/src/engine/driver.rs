@@ -11,11 +11,11 @@ use fake_openrig::Token;
 use fake_openrig::endpoint::{self, Endpoint};
 use fake_openrig::reading::SeatReading;
 use fake_openrig::record::Expected;
-use fake_openrig::send;
 use tokio::net::unix::OwnedWriteHalf;
 use tokio::process::Child;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 
+use super::board_feed::BoardFeed;
 use super::kept::CommonRoom;
 use super::lanes::{Receiver, Sender, Tasks, Written, channel, order};
 use super::observed::Observed;
@@ -26,7 +26,6 @@ use crate::history::{Fact, History, Lane, Reading, Step, TerminalSettings};
 use crate::scenario::{self, Scenario, Transport};
 use crate::seat::clock;
 use crate::seat::connection::Connection;
-use crate::seat::input::Input;
 use crate::seat::record_watch::RecordWatcher;
 use crate::seat::room::{Room, RunFolder};
 use crate::seat::supervisor::Order;
@@ -183,6 +182,10 @@ pub(crate) struct Driver<'s> {
     pub(super) fault: Option<String>,
     /// The supervisor ended before it was told to: `fault` is about that.
     pub(super) supervisor_is_gone: bool,
+    /// A board that shows the seat, where somebody plays it.
+    pub(super) feed: Option<BoardFeed>,
+    /// Where the pane's bytes go too.
+    pub(super) mirror: Option<mpsc::Sender<Vec<u8>>>,
     // Lives as long as the seat.
     pub(super) _lanes: Tasks,
 }
@@ -247,16 +250,23 @@ impl<'s> Driver<'s> {
             beginning,
             fault: None,
             supervisor_is_gone: false,
+            feed: None,
+            mirror: None,
             _lanes: lanes,
         })
     }
 
     /// Does all steps, stops the seat, and gives the history.
     pub(crate) async fn run(mut self) -> (History, Ending, bool) {
-        let mut ending = self
+        let ending = self
             .steps()
             .await
             .unwrap_or_else(|error| Ending::Fault(error.to_string()));
+        self.finish(ending).await
+    }
+
+    /// Stops the seat, and gives the history.
+    pub(super) async fn finish(mut self, mut ending: Ending) -> (History, Ending, bool) {
         if let Err(error) = self.stop().await {
             ending = Ending::Fault(format!("the seat could not be stopped: {error}"));
         }
@@ -274,11 +284,7 @@ impl<'s> Driver<'s> {
             match step {
                 scenario::Step::Launch(launch) => self.begin_launch(launch).await?,
                 scenario::Step::Send(send) => self.send(send).await?,
-                scenario::Step::SendRaw(text) => {
-                    self.paste(text, text).await?;
-                    self.pass(send::ENTER_DELAY).await;
-                    self.enter().await?;
-                }
+                scenario::Step::SendRaw(text) => self.send_raw(text).await?,
                 scenario::Step::Paste(text) => {
                     let whole = pending_text(&scenario.steps, index);
                     self.paste(text, &whole).await?;
@@ -297,10 +303,7 @@ impl<'s> Driver<'s> {
                     self.type_keys(text, &whole).await?;
                 }
                 scenario::Step::Enter => self.enter().await?,
-                scenario::Step::Interrupt => {
-                    self.record(Fact::Step(Step::Interrupted));
-                    self.put(Input::Interrupt).await?;
-                }
+                scenario::Step::Interrupt => self.interrupt().await?,
                 scenario::Step::Until(condition) => {
                     if !self.until(condition).await {
                         return Ok(self.hurry.borrow().map_or(Ending::TimedOut, Ending::Hurried));
@@ -315,13 +318,7 @@ impl<'s> Driver<'s> {
                 }
                 scenario::Step::Release(gate) => self.release(gate).await?,
                 scenario::Step::Endpoint(fault) => self.set_endpoint(*fault)?,
-                scenario::Step::ClearAttention => {
-                    self.record(Fact::Step(Step::ClearedAttention));
-                    if let Some(reading) = &mut self.reading {
-                        reading.cleared();
-                    }
-                    self.tell_reading();
-                }
+                scenario::Step::ClearAttention => self.clear_attention(),
                 scenario::Step::Resize(size) => self.resize((size.rows, size.columns)).await?,
                 scenario::Step::Stop => self.stop().await?,
                 scenario::Step::StopBy(how) => self.stop_by(*how).await?,
@@ -333,7 +330,7 @@ impl<'s> Driver<'s> {
         Ok(Ending::Completed)
     }
 
-    async fn begin_launch(&mut self, launch: &scenario::Launch) -> io::Result<()> {
+    pub(super) async fn begin_launch(&mut self, launch: &scenario::Launch) -> io::Result<()> {
         self.stop().await?;
         self.agents_of_launch = 0;
         self.last_settings = None;
@@ -355,6 +352,12 @@ impl<'s> Driver<'s> {
                 attempt: facts.attempt.clone(),
                 harness: facts.runtime.clone(),
             });
+        }
+        // A board keeps little, and shows what is not kept too.
+        if launch == self.launch
+            && let Some(feed) = &mut self.feed
+        {
+            feed.saw(at, &self.recorder.without_token(fact.clone()));
         }
         // What is not kept is not judged, so nothing need be known of it.
         if let Some(kept) = self.recorder.add(launch, at, fact)

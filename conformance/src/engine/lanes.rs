@@ -72,14 +72,25 @@ pub(crate) struct Tasks {
 }
 
 impl Tasks {
-    /// Reads what the seat writes until its end.
-    pub(crate) fn read_seat(&mut self, launch: u32, mut reader: Reader, to: Sender) {
+    /// Reads what the seat writes until its end. It also goes to a `mirror`, where there is one: a mirror that is full
+    /// holds the seat up, as a terminal does that somebody has stopped.
+    pub(crate) fn read_seat(
+        &mut self,
+        launch: u32,
+        mut reader: Reader,
+        to: Sender,
+        mirror: Option<mpsc::Sender<Vec<u8>>>,
+    ) {
         self.tasks.spawn(async move {
             let mut buffer = vec![0; 64 << 10];
             loop {
                 let what = match reader.read(&mut buffer).await {
                     Ok(0) | Err(_) => Seen::PaneClosed,
                     Ok(length) => Seen::Output(buffer[..length].to_vec()),
+                };
+                let mirrored = match (&what, &mirror) {
+                    (Seen::Output(bytes), Some(_)) => Some(bytes.clone()),
+                    _ => None,
                 };
                 let over = matches!(what, Seen::PaneClosed);
                 if to
@@ -93,6 +104,10 @@ impl Tasks {
                     || over
                 {
                     return;
+                }
+                if let (Some(bytes), Some(mirror)) = (mirrored, &mirror) {
+                    // A mirror that is gone is nobody's loss.
+                    let _ = mirror.send(bytes).await;
                 }
             }
         });

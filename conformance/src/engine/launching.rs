@@ -24,6 +24,9 @@ impl Driver<'_> {
         let facts = self.prepare(launch).map_err(io::Error::other)?;
         self.observed = Observed::new(self.setup.size, &self.setup.name, self.scenario.awaits_pane());
         self.reading = Some(fake_openrig::reading::SeatReading::new((&facts).into()));
+        if let Some(feed) = &mut self.feed {
+            feed.launched(&facts, &self.setup.runner.shown());
+        }
         self.script = self.scenario.script(launch.agent.as_deref()).clone();
 
         let mut tasks = Tasks::default();
@@ -61,7 +64,7 @@ impl Driver<'_> {
             .spawn()?;
         // Before the runner is started: the supervisor waits for that order.
         supervisor.id().map(file_limit::as_given);
-        tasks.read_seat(number, opened.reader, self.sender.clone());
+        tasks.read_seat(number, opened.reader, self.sender.clone(), self.mirror.clone());
         let mut writing = Tasks::default();
         let writer = writing.write_seat(opened.writer);
         self.running = Some(Running::new(

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::idle_reports::IdleReports;
 use super::shown::Shown;
 use crate::history::views::Screen;
-use crate::history::{Fact, Pane, PostFact, Process, Wire};
+use crate::history::{Fact, Pane, PostFact, Process, Step, Wire};
 use crate::scenario::{Condition, SeatState};
 
 /// Something that can be counted.
@@ -74,6 +74,7 @@ impl Observed {
                 self.shown.changed(&mut self.screen);
                 self.outputs.0 += 1;
             }
+            Fact::Step(Step::Resized { size }) => self.screen.resize(*size),
             Fact::Wire(wire) => self.take_wire(wire),
             Fact::Post(PostFact::Started { body, .. }) => {
                 let body = serde_json::from_slice::<Value>(&body.0).unwrap_or_default();
@@ -230,23 +231,8 @@ impl Observed {
 
 /// The reading in words.
 pub(crate) fn in_words(reading: Reading) -> crate::history::Reading {
-    let launch = match reading.launch {
-        LaunchReading::Pending => "pending",
-        LaunchReading::Ready => "ready",
-        LaunchReading::Attention => "attention",
-        LaunchReading::Resumed => "resumed",
-        LaunchReading::Missing => "missing",
-        LaunchReading::Unconfirmed => "unconfirmed",
-    };
-    let activity = match reading.activity {
-        ActivityReading::Unknown => "unknown",
-        ActivityReading::Working => "working",
-        ActivityReading::Idle => "idle",
-        ActivityReading::NeedsInput => "needs input",
-        ActivityReading::Exited => "exited",
-    };
     crate::history::Reading {
-        launch: launch.into(),
-        activity: activity.into(),
+        launch: reading.launch.as_str().into(),
+        activity: reading.activity.as_str().into(),
     }
 }

@@ -74,7 +74,8 @@ impl Recorder {
         History::new(self.header, self.events)
     }
 
-    fn without_token(&self, fact: Fact) -> Fact {
+    /// The fact as it may be kept and shown.
+    pub(crate) fn without_token(&self, fact: Fact) -> Fact {
         match fact {
             Fact::Pane(Pane::Output { bytes }) => Fact::Pane(Pane::Output {
                 bytes: self.clean(bytes),

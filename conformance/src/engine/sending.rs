@@ -48,6 +48,18 @@ impl Driver<'_> {
         Ok(())
     }
 
+    /// The text as it stands, and Enter 200 ms later.
+    pub(super) async fn send_raw(&mut self, text: &str) -> io::Result<()> {
+        self.paste(text, text).await?;
+        self.pass(send::ENTER_DELAY).await;
+        self.enter().await
+    }
+
+    pub(super) async fn interrupt(&mut self) -> io::Result<()> {
+        self.record(Fact::Step(Step::Interrupted));
+        self.put(Input::Interrupt).await
+    }
+
     /// Pastes `text`; `whole` is what the message will be at its Enter, from this text on.
     pub(super) async fn paste(&mut self, text: &str, whole: &str) -> io::Result<()> {
         let bracketed = self.paste_is_bracketed().await;
@@ -200,21 +212,9 @@ impl Driver<'_> {
     /// Puts something into the seat, taking everything in meanwhile: a seat that answers while it is written to must not
     /// stand still.
     pub(super) async fn put(&mut self, input: Input) -> io::Result<()> {
-        let Some(writer) = self.running.as_ref().and_then(|running| running.writer.clone()) else {
+        let Some(mut written) = self.put_at_leisure(input) else {
             return Ok(());
         };
-        // The shell in the pane is still there, and would take a message for commands.
-        if self.is_hosted() && self.observed.runner_ended() {
-            return Ok(());
-        }
-        let (done, mut written) = oneshot::channel();
-        self.record(Fact::Pane(Pane::Input {
-            bytes: Bytes(input.bytes()),
-        }));
-        // The task is gone with its terminal, or the seat took none of the writes before.
-        if writer.try_send(Written { input, done }).is_err() {
-            return Ok(());
-        }
         let deadline = Instant::now() + self.setup.patience;
         loop {
             tokio::select! {
@@ -224,6 +224,23 @@ impl Driver<'_> {
                 went_on = self.pump(deadline) => if !went_on { return Ok(()) },
             }
         }
+    }
+
+    /// Puts something into the seat for the runner to take when it likes; when it is written is told. None where nothing
+    /// can be put any more.
+    pub(super) fn put_at_leisure(&mut self, input: Input) -> Option<oneshot::Receiver<io::Result<()>>> {
+        let writer = self.running.as_ref().and_then(|running| running.writer.clone())?;
+        // The shell in the pane is still there, and would take a message for commands.
+        if self.is_hosted() && self.observed.runner_ended() {
+            return None;
+        }
+        let (done, written) = oneshot::channel();
+        self.record(Fact::Pane(Pane::Input {
+            bytes: Bytes(input.bytes()),
+        }));
+        // The task is gone with its terminal, or the seat took none of the writes before.
+        writer.try_send(Written { input, done }).ok()?;
+        Some(written)
     }
 }
 

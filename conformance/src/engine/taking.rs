@@ -54,6 +54,9 @@ impl Driver<'_> {
             Seen::AgentCame { agent, hello, orders } => self.take_agent(launch, at, agent, *hello, orders),
             Seen::Agent { agent, fact } => self.take_agent_fact(launch, at, agent, fact),
             Seen::AgentGone { agent } => {
+                if let Some(feed) = &mut self.feed {
+                    feed.agent_gone(agent);
+                }
                 if let Some(gone) = self.agents.remove(&agent) {
                     self.record_at(launch, at, Fact::Wire(Wire::AgentEnded { agent: gone.number }));
                 }
@@ -172,8 +175,8 @@ impl Driver<'_> {
         }
     }
 
-    fn take_agent_fact(&mut self, launch: u32, at: u64, agent: u64, fact: control::Fact) {
-        let Some(agent) = self.agents.get(&agent).map(|agent| agent.number) else {
+    fn take_agent_fact(&mut self, launch: u32, at: u64, connection: u64, fact: control::Fact) {
+        let Some(agent) = self.agents.get(&connection).map(|agent| agent.number) else {
             return;
         };
         let bytes = |bytes: control::Bytes| Bytes(bytes.into_vec());
@@ -204,6 +207,13 @@ impl Driver<'_> {
                 name,
                 passed: state == control::GateState::Passed,
             },
+            control::Fact::Asks { ask, method } => {
+                // The lines that follow from the answer are what counts for the history.
+                if let Some(feed) = &mut self.feed {
+                    feed.asks(connection, ask, &method);
+                }
+                return;
+            }
             control::Fact::Child { pid, own_session } => {
                 if let Some(running) = self.running.as_mut().filter(|_| own_session) {
                     running.apart.push(pid);
@@ -229,8 +239,12 @@ impl Driver<'_> {
                 },
             },
             control::Fact::Trouble { text } => {
-                self.fault
-                    .get_or_insert_with(|| format!("the agent's script could not be carried out: {text}"));
+                // Whoever plays sees it, and goes on.
+                if self.feed.is_none() {
+                    self.fault.get_or_insert_with(|| {
+                        format!("the agent's script could not be carried out: {text}")
+                    });
+                }
                 Wire::Trouble { agent, text }
             }
         };
@@ -249,6 +263,9 @@ impl Driver<'_> {
     }
 
     fn take_exchange(&mut self, launch: u32, exchange: Exchange) {
+        if let Some(feed) = &mut self.feed {
+            feed.exchange(&exchange);
+        }
         match exchange {
             Exchange::Started {
                 id,
@@ -316,6 +333,9 @@ impl Driver<'_> {
         let Some(reading) = &self.reading else { return };
         let reading = reading.at(clock::now());
         self.observed.reading = Some(reading);
+        if let Some(feed) = &mut self.feed {
+            feed.changes();
+        }
         let words = in_words(reading);
         if self.last_reading.as_ref() != Some(&words) {
             self.last_reading = Some(words.clone());

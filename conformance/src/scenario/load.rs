@@ -136,6 +136,12 @@ fn check(scenario: &Scenario) -> Result<(), Problem> {
     scripts()
         .flat_map(action_lists)
         .for_each(|actions| gates_of(actions, &mut gates));
+    if scripts().flat_map(action_lists).any(|actions| asks(actions)) {
+        return Err(Problem {
+            why: "nobody is there to be asked: `ask` is for `seatcheck play --ask`".into(),
+            word: "ask".into(),
+        });
+    }
     if !matches!(scenario.steps.first(), Some(Step::Launch(_))) {
         return Err(Problem {
             why: "the first step must be a launch".into(),
@@ -230,6 +236,14 @@ fn gate_exists(gates: &BTreeSet<String>, gate: &str) -> Result<(), Problem> {
     Err(Problem {
         why: format!("no agent of this scenario has a gate {gate:?}"),
         word: gate.to_owned(),
+    })
+}
+
+fn asks(actions: &[Action]) -> bool {
+    actions.iter().any(|action| match action {
+        Action::Ask => true,
+        Action::Repeat { actions, .. } => asks(actions),
+        _ => false,
     })
 }
 

@@ -4,6 +4,7 @@
     reason = "a test that can't go on says so best by panicking where it stands"
 )]
 
+mod board;
 mod command;
 mod declared;
 mod hostile;
@@ -11,6 +12,7 @@ mod interrupted;
 mod lint;
 mod many_seats;
 mod pipes;
+mod play;
 mod profile;
 mod programs;
 mod reference;

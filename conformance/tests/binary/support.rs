@@ -30,9 +30,14 @@ impl Seatcheck {
         Done::new(self.command(arguments).output().unwrap())
     }
 
+    /// What stands in the environment of every process of this run.
+    pub(crate) fn mark(&self) -> &[u8] {
+        self.temporary.path().as_os_str().as_encoded_bytes()
+    }
+
     /// Every process that has this run's temporary folder in its environment or arguments.
     pub(crate) fn processes(&self) -> Vec<String> {
-        let mark = self.temporary.path().as_os_str().as_encoded_bytes();
+        let mark = self.mark();
         let holds = |path: PathBuf| {
             std::fs::read(path).is_ok_and(|text| text.windows(mark.len()).any(|window| window == mark))
         };

@@ -74,6 +74,8 @@ pub enum Action {
     AwaitAnswer(Value),
     /// Waits until the engine opens the gate of this name. Alone, gates are open.
     Gate(String),
+    /// Asks the engine what to do, and does what it orders until it orders no more. Alone, it answers as usual.
+    Ask,
     /// Waits for so long.
     Pause(Delay),
     /// Answers the request as if the script had not mentioned its method (a prompt: `end_turn`).

@@ -58,6 +58,7 @@ turns:
     - child: {own_session: true}
     - repeat: {times: 3, actions: [{repeat: {times: 2, actions: [{say: again}, answer]}}]}
     - close_stdout
+    - ask
     - exit: {code: 3}
     - exit: {signal: KILL}
 otherwise:

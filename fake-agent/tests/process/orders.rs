@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use fake_agent::control::{Fact, GateState};
+use fake_agent::control::{Fact, GateState, Order};
 use serde_json::json;
 
 use crate::support::{Engine, group_and_session};
@@ -50,6 +50,47 @@ fn reads_nothing_before_it_has_the_script() {
     assert!(matches!(engine.report().unwrap().fact, Fact::RawSent { .. }));
     assert_eq!(engine.runner.line().as_deref(), Some(&b"first"[..]));
     assert_eq!(engine.runner.message()["result"]["protocolVersion"], "odd");
+}
+
+#[test]
+fn what_a_question_brings_is_done_until_there_is_no_more() {
+    let order = |engine: &mut Engine, told: serde_json::Value| {
+        engine.order(&Order::Do(serde_json::from_value(told).unwrap()));
+    };
+    let mut engine = Engine::start(json!({"otherwise": ["ask"]}));
+    engine.runner.open();
+    engine.runner.request(
+        json!(7),
+        "session/prompt",
+        json!({"sessionId": "conversation-1", "prompt": []}),
+    );
+    let asked = loop {
+        if let Fact::Asks { ask, method } = engine.report().unwrap().fact {
+            break (ask, method);
+        }
+    };
+    assert_eq!(asked, (1, "session/prompt".into()));
+    order(
+        &mut engine,
+        json!({"ask": 1, "actions": [{"say": "one"}], "more": true}),
+    );
+    let said = engine.runner.message();
+    assert_eq!(said["params"]["update"]["content"]["text"], "one");
+    order(
+        &mut engine,
+        json!({"ask": 1, "actions": [{"end": "refusal"}], "more": false}),
+    );
+    let answer = engine.runner.message();
+    assert_eq!(
+        (&answer["id"], &answer["result"]["stopReason"]),
+        (&json!(7), &json!("refusal"))
+    );
+    // It is answered: what comes now has no place to go.
+    order(
+        &mut engine,
+        json!({"ask": 1, "actions": ["answer"], "more": false}),
+    );
+    while !matches!(engine.report().unwrap().fact, Fact::Trouble { .. }) {}
 }
 
 #[test]

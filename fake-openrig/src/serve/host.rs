@@ -11,8 +11,9 @@ use tempfile::TempDir;
 
 use super::arguments::Serve;
 use super::log::Log;
-use super::observer::Observer;
 use super::runner::Runner;
+use super::words;
+use crate::board::{Board, BoardEvent, Control, Observer, Press, SeatShown, Watched, shown};
 use crate::clock;
 use crate::endpoint::{Endpoint, EndpointOptions};
 use crate::launch::Launch;
@@ -42,10 +43,18 @@ pub(super) async fn host(arguments: Serve) -> anyhow::Result<ExitCode> {
         attempt: launch.attempt.clone(),
         harness: name,
     };
-    let mut observer = Observer::new(SeatReading::new(LaunchFacts::from(&launch)), expected, start);
+    let seat = SeatReading::new(LaunchFacts::from(&launch));
+    let mut observer = Observer::new(Watched { seat, expected }, start);
+    let (board, mut pressed) = Board::start(vec![Control::ClearAttention]).await?;
+    board.tell(BoardEvent::Launched(seat_shown(
+        &launch,
+        &arguments.command,
+        observer.wall(start),
+    )));
+    board.tell(observer.reading(start));
     let mut log = open_log(&arguments, &folder)?;
     let environment = launch.environment(endpoint.port());
-    introduce(&launch, &log, &arguments.command, &environment)?;
+    introduce(&launch, &log, &board, &arguments.command, &environment)?;
     let mut runner = Runner::start(&arguments.command, environment)?;
 
     let wait = tokio::time::sleep(arguments.wait);
@@ -53,10 +62,10 @@ pub(super) async fn host(arguments: Serve) -> anyhow::Result<ExitCode> {
     let mut waiting = true;
     let code = loop {
         let change = observer.next_change(clock::now());
-        let lines = tokio::select! {
+        let events = tokio::select! {
             // What a runner did comes before its end.
             biased;
-            Some(exchange) = exchanges.recv() => observer.exchange(exchange, clock::now()),
+            Some(exchange) = exchanges.recv() => observer.exchange(&exchange, clock::now()),
             file = record.changed() => observer.record(file?, clock::now()),
             code = runner.ended() => break code?,
             () = &mut wait, if waiting => {
@@ -64,24 +73,28 @@ pub(super) async fn host(arguments: Serve) -> anyhow::Result<ExitCode> {
                 observer.wait_over(clock::now())
             }
             () = until(change) => observer.changes(clock::now()),
+            Some(Press::ClearAttention) = pressed.recv() => observer.cleared(clock::now()),
         };
-        write(&mut log, start, lines)?;
+        tell(&mut log, &board, start, events)?;
     };
     // The terminal first: what follows is for a person to read.
     if runner.restore_terminal() {
-        write(
-            &mut log,
-            start,
-            vec!["the runner left the terminal's settings changed; they are restored".to_owned()],
-        )?;
+        let note = "the runner left the terminal's settings changed; they are restored";
+        log.line(clock::now(), start, note)?;
     }
     if let Some(file) = record.changed_now() {
-        write(&mut log, start, observer.record(file, clock::now()))?;
+        tell(&mut log, &board, start, observer.record(file, clock::now()))?;
     }
     drop(endpoint);
     while let Some(exchange) = exchanges.recv().await {
-        write(&mut log, start, observer.exchange(exchange, clock::now()))?;
+        tell(
+            &mut log,
+            &board,
+            start,
+            observer.exchange(&exchange, clock::now()),
+        )?;
     }
+    board.close("its host has ended").await;
     if arguments.log.is_none() {
         show_again(&log)?;
     }
@@ -122,6 +135,7 @@ fn open_log(arguments: &Serve, folder: &TempDir) -> anyhow::Result<Log> {
 fn introduce(
     launch: &Launch,
     log: &Log,
+    board: &Board,
     command: &[OsString],
     environment: &[(String, String)],
 ) -> anyhow::Result<()> {
@@ -137,6 +151,7 @@ fn introduce(
     if let Log::File { path, .. } = log {
         say(&format!("log: {}", path.display()));
     }
+    say(&format!("board: {}", board.address()));
     if command.is_empty() {
         let mut output = io::stdout().lock();
         for (name, value) in environment {
@@ -160,11 +175,26 @@ async fn until(at: Option<u64>) {
     }
 }
 
-fn write(log: &mut Log, start: u64, lines: Vec<String>) -> anyhow::Result<()> {
-    for line in lines {
-        log.line(clock::now(), start, &line)?;
+fn tell(log: &mut Log, board: &Board, start: u64, events: Vec<BoardEvent>) -> anyhow::Result<()> {
+    for event in events {
+        if let Some(line) = words::line(&event) {
+            log.line(clock::now(), start, &line)?;
+        }
+        board.tell(event);
     }
     Ok(())
+}
+
+fn seat_shown(launch: &Launch, command: &[OsString], at: u64) -> SeatShown {
+    let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+    let text = |text: &str| shown(text, 400);
+    SeatShown {
+        session: text(&launch.session_name),
+        runtime: text(&launch.runtime),
+        resume: launch.resume_ref.as_deref().map(text),
+        command: (!words.is_empty()).then(|| text(&words.join(" "))),
+        at,
+    }
 }
 
 fn show_again(log: &Log) -> anyhow::Result<()> {

@@ -3,8 +3,8 @@
 mod arguments;
 mod host;
 mod log;
-mod observer;
 mod runner;
+mod words;
 
 use std::ffi::OsString;
 use std::io::Write as _;

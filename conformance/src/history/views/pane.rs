@@ -95,6 +95,13 @@ impl Screen {
         self.parser.process(&self.repeats.cut(bytes, columns.get()));
     }
 
+    /// Takes another size (rows, columns), as the terminal did.
+    pub fn resize(&mut self, size: (u16, u16)) {
+        let at_least_one = |cells: u16| NonZeroU16::new(cells).unwrap_or(NonZeroU16::MIN);
+        let (rows, columns) = (at_least_one(size.0), at_least_one(size.1));
+        self.parser.screen_mut().set_size(rows, columns);
+    }
+
     /// Whether the program has bracketed paste on.
     #[must_use]
     pub fn bracketed_paste(&self) -> bool {
