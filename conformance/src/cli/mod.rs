@@ -3,13 +3,17 @@
 mod bundle;
 mod exit;
 mod judge;
+mod lint;
 mod list;
+mod located;
 mod options;
+mod profile;
 mod progress;
 mod run;
 mod runner;
 mod select;
 mod self_test;
+mod version;
 
 use std::process::ExitCode;
 
@@ -28,9 +32,11 @@ enum Command {
     /// Drive a runner through scenarios and judge it.
     ///
     /// Without a runner, the reference runner that comes with seatcheck is driven.
-    Run(run::Options),
+    Run(Box<run::Options>),
     /// Judge recorded histories again.
     Judge(judge::Options),
+    /// Judge preset files alone, without any run.
+    Lint(lint::Options),
     /// List what there is: clauses or scenarios.
     List(list::Options),
     /// Show that every clause bites: runners with one fault each must be caught by their clause.
@@ -41,8 +47,9 @@ enum Command {
 #[must_use]
 pub fn main() -> ExitCode {
     let done = match CommandLine::parse().command {
-        Command::Run(options) => run::run(options),
+        Command::Run(options) => run::run(*options),
         Command::Judge(options) => judge::run(&options),
+        Command::Lint(options) => lint::run(&options),
         Command::List(options) => list::run(&options),
         Command::SelfTest(options) => self_test::run(&options),
     };

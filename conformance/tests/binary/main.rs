@@ -5,7 +5,10 @@
 )]
 
 mod command;
+mod declared;
 mod interrupted;
+mod lint;
+mod profile;
 mod programs;
 mod reference;
 mod support;

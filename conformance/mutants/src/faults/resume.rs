@@ -235,6 +235,12 @@ pub(super) const MUTANTS: &[Mutant] = &[
         fault: "submits prompts after a failed reopen",
         edge: failed_reopen_as_open,
     },
+    Mutant {
+        name: "reopen-never-asked",
+        clause: "declaration.resume-proven",
+        fault: "declares resume, and never asks the agent to reopen anything",
+        edge: || on_reopen(|_| Some(Vec::new())),
+    },
 ];
 
 fn is_reopen(method: Option<&str>) -> bool {
