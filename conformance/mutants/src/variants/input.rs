@@ -86,7 +86,8 @@ impl Blocks {
         let mut pieces = Vec::new();
         for (byte, is_inside) in self.pastes.follow(bytes) {
             self.open.push(byte);
-            if is_inside || (byte != ENTER && byte != CTRL_C) {
+            // Inside a paste Ctrl-C counts as well: a limit that the contract knows.
+            if byte != CTRL_C && (is_inside || byte != ENTER) {
                 continue;
             }
             let block = std::mem::take(&mut self.open);

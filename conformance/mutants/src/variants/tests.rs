@@ -54,6 +54,8 @@ fn waiting_messages_are_dropped_by_a_cancel_and_follow_one_a_turn_else() {
         edge.cross(typed("\x03")),
         [typed("ha\x03"), show("· 1 queued, dropped with this turn\r\n")]
     );
+    let in_a_paste = typed("\x1b[200~a\x03");
+    assert_eq!(edge.cross(in_a_paste.clone()), [in_a_paste], "it cancels, too");
     assert_eq!(edge.cross(answer("2")), [answer("2")]);
     assert_eq!(edge.cross(typed("half")), [typed("half")]);
 }
