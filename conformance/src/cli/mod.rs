@@ -37,7 +37,7 @@ enum Command {
     /// Play with a seat: a runner in this terminal, and beside it, in the browser, how OpenRig sees it.
     ///
     /// Without a scenario the agent answers each prompt with "done". Ctrl-] leaves.
-    Play(play::Options),
+    Play(Box<play::Options>),
     /// Judge recorded histories again.
     Judge(judge::Options),
     /// Judge preset files alone, without any run.

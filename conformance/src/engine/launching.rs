@@ -63,7 +63,9 @@ impl Driver<'_> {
             .kill_on_drop(true)
             .spawn()?;
         // Before the runner is started: the supervisor waits for that order.
-        supervisor.id().map(file_limit::as_given);
+        if let Some(supervisor) = supervisor.id() {
+            file_limit::as_given(supervisor);
+        }
         tasks.read_seat(number, opened.reader, self.sender.clone(), self.mirror.clone());
         let mut writing = Tasks::default();
         let writer = writing.write_seat(opened.writer);

@@ -257,7 +257,15 @@ mod tests {
 
     fn judged(history: &HistoryBuilder) -> Judged {
         let history = history.clone().watch_seconds(10).stopping().history();
-        judge("a/b", "", &[], 0, Some(&history), None, false)
+        let facts = ScenarioFacts {
+            id: "a/b",
+            title: "",
+            exercises: &[],
+            took_ms: 0,
+            fault: None,
+            cut_off: false,
+        };
+        judge(ClauseSet::usual(), facts, Some(&history))
     }
 
     fn found(judged: &Judged, word: &str) -> Vec<String> {

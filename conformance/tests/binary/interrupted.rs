@@ -168,7 +168,7 @@ fn while_a_seat_is_stopped() {
 #[test]
 fn a_second_signal_changes_nothing() {
     let seatcheck = Seatcheck::new();
-    let mut child = started(&seatcheck);
+    let mut child = started(&seatcheck, "pty", "sleep");
     send(&child, Signal::INT);
     let mut said = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
