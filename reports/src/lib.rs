@@ -1,11 +1,21 @@
 //! What seatcheck reports, and how it looks. One model, one file per format; nothing here knows how a run is made.
 
+mod badge;
+mod github;
 mod json;
+mod junit;
+mod markdown;
 mod model;
+#[cfg(test)]
+mod sample;
 mod self_test;
 mod table;
 
+pub use badge::badge;
+pub use github::annotations as github_annotations;
 pub use json::{FormatError, read, write};
+pub use junit::junit;
+pub use markdown::report as markdown;
 pub use model::{
     Claims, ClauseReport, FindingReport, Kit, Outcome, PromotionStep, Report, RunnerReport, SCHEMA,
     STATEMENT, ScenarioReport, Verdict,
