@@ -5,6 +5,7 @@
 pub mod cli;
 pub mod contract;
 pub mod engine;
+pub mod evidence;
 pub mod hidden;
 pub mod history;
 pub mod judgement;

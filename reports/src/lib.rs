@@ -2,6 +2,7 @@
 
 mod badge;
 mod github;
+mod html;
 mod json;
 mod junit;
 mod markdown;
@@ -10,9 +11,11 @@ mod model;
 mod sample;
 mod self_test;
 mod table;
+mod timeline;
 
 pub use badge::badge;
 pub use github::annotations as github_annotations;
+pub use html::{HtmlError, html};
 pub use json::{FormatError, read, write};
 pub use junit::junit;
 pub use markdown::report as markdown;
@@ -22,3 +25,4 @@ pub use model::{
 };
 pub use self_test::{MutantReport, SelfTest, VacuousReport};
 pub use table::{clauses as clause_table, report as table, self_test as self_test_table};
+pub use timeline::{Still, Timeline, TimelineEvent};

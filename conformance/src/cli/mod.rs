@@ -6,6 +6,7 @@ mod judge;
 mod list;
 mod options;
 mod progress;
+mod report;
 mod run;
 mod runner;
 mod select;
@@ -31,6 +32,8 @@ enum Command {
     Run(run::Options),
     /// Judge recorded histories again.
     Judge(judge::Options),
+    /// Render a recorded run's report in another format.
+    Report(report::Options),
     /// List what there is: clauses or scenarios.
     List(list::Options),
     /// Show that every clause bites: runners with one fault each must be caught by their clause.
@@ -43,6 +46,7 @@ pub fn main() -> ExitCode {
     let done = match CommandLine::parse().command {
         Command::Run(options) => run::run(options),
         Command::Judge(options) => judge::run(&options),
+        Command::Report(options) => report::run(&options),
         Command::List(options) => list::run(&options),
         Command::SelfTest(options) => self_test::run(&options),
     };
