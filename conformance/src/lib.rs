@@ -6,6 +6,7 @@ pub mod cli;
 pub mod contract;
 mod coverage;
 pub mod engine;
+pub mod evidence;
 pub mod hidden;
 pub mod history;
 pub mod judgement;

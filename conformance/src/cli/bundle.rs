@@ -86,6 +86,19 @@ pub(super) fn write_history(folder: &Path, id: &str, history: &History) -> anyho
         .with_context(|| format!("{} can't be written", path.display()))
 }
 
+/// Reads the report as it was recorded.
+pub(super) fn read_report(folder: &Path) -> anyhow::Result<reports::Report> {
+    let path = folder.join("report.json");
+    let bad = |why: String| {
+        Refusal::usage(
+            format!("{}: {why}", path.display()),
+            "name a folder that `seatcheck run --out FOLDER` wrote",
+        )
+    };
+    let text = fs::read_to_string(&path).map_err(|error| bad(error.to_string()))?;
+    reports::read(&text).map_err(|error| bad(error.to_string()))
+}
+
 /// Reads one history.
 pub(super) fn read_history(folder: &Path, id: &str) -> anyhow::Result<History> {
     let path = history_path(folder, id)?;

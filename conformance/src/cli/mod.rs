@@ -10,6 +10,7 @@ mod options;
 mod play;
 mod profile;
 mod progress;
+mod report;
 mod run;
 mod runner;
 mod select;
@@ -42,6 +43,8 @@ enum Command {
     Judge(judge::Options),
     /// Judge preset files alone, without any run.
     Lint(lint::Options),
+    /// Render a recorded run's report in another format.
+    Report(report::Options),
     /// List what there is: clauses or scenarios.
     List(list::Options),
     /// Show that every clause bites: runners with one fault each must be caught by their clause.
@@ -56,6 +59,7 @@ pub fn main() -> ExitCode {
         Command::Play(options) => play::run(&options),
         Command::Judge(options) => judge::run(&options),
         Command::Lint(options) => lint::run(&options),
+        Command::Report(options) => report::run(&options),
         Command::List(options) => list::run(&options),
         Command::SelfTest(options) => self_test::run(&options),
     };

@@ -54,7 +54,7 @@ impl Played {
 
     /// Waits for the end, and checks that nothing is left and the terminal is as it was found. Gives what
     /// `seatcheck judge` says of what was played.
-    fn is_left(mut self) -> reports::Report {
+    fn leave(mut self) -> reports::Report {
         self.session.exp_string("left with 0").unwrap();
         self.session.exp_string("all over").unwrap();
         let settings = |name| std::fs::read_to_string(self.folder.path().join(name)).unwrap();
@@ -104,7 +104,7 @@ fn a_message_that_is_typed_is_answered_and_ctrl_bracket_leaves() {
         .page
         .until(|name, told| (name == "over").then(|| told.clone()));
     assert_eq!(over, "it was left");
-    let report = played.is_left();
+    let report = played.leave();
     assert_eq!(broken(&report), Vec::<String>::new());
     for id in [
         "input.one-block-one-prompt",
@@ -127,7 +127,7 @@ fn what_was_edited_by_hand_is_held_against_nobody() {
     played.page.until_post("UserPromptSubmit/accepted");
     played.page.until_reading("ready", "idle");
     played.keys("\u{1d}");
-    assert_eq!(broken(&played.is_left()), Vec::<String>::new());
+    assert_eq!(broken(&played.leave()), Vec::<String>::new());
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn the_board_sends_cancels_and_opens_gates() {
     assert_eq!(played.page.press(&json!({"open": "answer"})), 204);
     played.page.until_post("Stop/cancelled");
     played.keys("\u{1d}");
-    let report = played.is_left();
+    let report = played.leave();
     assert_eq!(broken(&report), Vec::<String>::new());
     assert_passed(&report, "cancel.posted");
 }
@@ -195,7 +195,7 @@ fn the_agent_asks_what_to_answer() {
     assert_eq!(played.page.press(&json!("clear_attention")), 204);
     played.page.until_reading("ready", "unknown");
     played.keys("\u{1d}");
-    let report = played.is_left();
+    let report = played.leave();
     assert_eq!(broken(&report), Vec::<String>::new());
     assert_passed(&report, "permission.refused");
     assert_passed(&report, "permission.posted");
@@ -221,7 +221,7 @@ fn a_runner_that_has_ended_is_launched_again() {
     played.session.exp_string("reference: none").unwrap();
     played.session.exp_string("Enter launches again").unwrap();
     played.keys("\u{1d}");
-    played.is_left();
+    played.leave();
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn a_full_screen_and_a_changed_terminal_are_put_back() {
     for off in ["\u{1b}[?1049l", "\u{1b}[?2004l"] {
         assert!(before.contains(off), "{off:?} is not in {before:?}");
     }
-    played.is_left();
+    played.leave();
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn a_signal_puts_the_terminal_back_too() {
     assert!(sleeps(played.seatcheck.processes()));
     let pid = pid_of_play(&played.seatcheck);
     rustix::process::kill_process(pid, Signal::TERM).unwrap();
-    played.is_left();
+    played.leave();
 }
 
 /// The process of `seatcheck play` itself.
