@@ -6,6 +6,8 @@ pub const FAKE_AGENT: &str = "__fake-agent";
 pub const REFERENCE_RUNNER: &str = "__reference-runner";
 /// A runner with one fault.
 pub const MUTANT: &str = "__mutant";
+/// A runner that keeps the contract in another manner.
+pub const VARIANT: &str = "__variant";
 /// The supervisor of one launch.
 pub const SUPERVISOR: &str = "__supervisor";
 /// What becomes the runner.
@@ -25,6 +27,7 @@ pub fn dispatch(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCod
         FAKE_AGENT => fake_agent::main(arguments),
         REFERENCE_RUNNER => reference_runner::main(with_program(arguments)),
         MUTANT => mutants::main(arguments),
+        VARIANT => mutants::variant_main(arguments),
         SUPERVISOR => crate::seat::supervisor::main(arguments),
         STARTER => crate::seat::starter::main(arguments),
         _ => return None,

@@ -4,6 +4,7 @@
 
 pub mod cli;
 pub mod contract;
+mod coverage;
 pub mod engine;
 pub mod hidden;
 pub mod history;

@@ -9,7 +9,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use serde::Deserialize;
-use serde::de::{self, Deserializer, Unexpected, Visitor};
+use serde::de::{self, DeserializeSeed as _, Deserializer, Unexpected, Visitor};
 
 use crate::{Error, Result};
 
@@ -44,6 +44,8 @@ pub struct Preset {
     pub limits: Vec<String>,
     /// One line for each field that format 1 does not know.
     pub notes: Vec<String>,
+    /// The names of those fields.
+    pub unknown_fields: Vec<String>,
 }
 
 impl Preset {
@@ -52,6 +54,14 @@ impl Preset {
     /// # Errors
     /// If the file can't be read, is larger than 1 MiB or is not UTF-8; otherwise as [`Preset::parse`].
     pub fn load(path: &Path) -> Result<Self> {
+        Self::parse(&Self::read(path)?, path)
+    }
+
+    /// The text of the preset file at `path`, whatever it says.
+    ///
+    /// # Errors
+    /// If the file can't be read, is larger than 1 MiB or is not UTF-8.
+    pub fn read(path: &Path) -> Result<String> {
         let mut text = String::new();
         let read = File::open(path).and_then(|file| file.take(SIZE_LIMIT + 1).read_to_string(&mut text));
         let read = read.and_then(|size| match size as u64 > SIZE_LIMIT {
@@ -62,7 +72,7 @@ impl Preset {
             path: path.to_owned(),
             source,
         })?;
-        Self::parse(&text, path)
+        Ok(text)
     }
 
     /// Reads a preset's text. `file` only names it in errors.
@@ -92,7 +102,97 @@ impl Preset {
             passes_model: fields.passes_model,
             limits: fields.limits,
             notes: all.keys().filter_map(note).collect(),
+            unknown_fields: all
+                .keys()
+                .filter_map(serde_yaml::Value::as_str)
+                .filter(|name| !KNOWN_FIELDS.contains(name))
+                .map(str::to_owned)
+                .collect(),
         })
+    }
+}
+
+/// Line and column, from 1, of the value of a top-level field in a preset's text; `None` if there is no such field.
+#[must_use]
+pub fn place_of(text: &str, field: &str) -> Option<(usize, usize)> {
+    let error = StopAt(field)
+        .deserialize(serde_yaml::Deserializer::from_str(text))
+        .err()?;
+    let at_the_field = error.to_string().contains(STOPPED);
+    let location = error.location().filter(|_| at_the_field)?;
+    Some((location.line(), location.column()))
+}
+
+/// What the error says that is made on purpose.
+const STOPPED: &str = "the field is here";
+
+/// Reads a mapping up to one field, and fails inside that field's value: an error is the only thing that knows places.
+struct StopAt<'f>(&'f str);
+
+impl<'de> de::DeserializeSeed<'de> for StopAt<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for StopAt<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a mapping")
+    }
+
+    fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
+        while let Some(key) = map.next_key::<serde_yaml::Value>()? {
+            if key.as_str() == Some(self.0) {
+                map.next_value::<Stop>()?;
+            }
+            map.next_value::<de::IgnoredAny>()?;
+        }
+        Ok(())
+    }
+}
+
+struct Stop;
+
+impl<'de> Deserialize<'de> for Stop {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_any(Stop)
+    }
+}
+
+macro_rules! stop {
+    ($($visit:ident($($value:ty)?)),*) => {
+        $(fn $visit<E: de::Error>(self $(, _: $value)?) -> std::result::Result<Stop, E> {
+            Err(E::custom(STOPPED))
+        })*
+    };
+}
+
+impl<'de> Visitor<'de> for Stop {
+    type Value = Self;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(STOPPED)
+    }
+
+    stop!(
+        visit_bool(bool),
+        visit_i64(i64),
+        visit_u64(u64),
+        visit_f64(f64),
+        visit_str(&str),
+        visit_unit()
+    );
+
+    fn visit_seq<A: de::SeqAccess<'de>>(self, _: A) -> std::result::Result<Self, A::Error> {
+        Err(de::Error::custom(STOPPED))
+    }
+
+    fn visit_map<A: de::MapAccess<'de>>(self, _: A) -> std::result::Result<Self, A::Error> {
+        Err(de::Error::custom(STOPPED))
     }
 }
 
@@ -251,6 +351,7 @@ mod tests {
                 "fork unsupported".to_owned(),
             ],
             notes: vec![],
+            unknown_fields: vec![],
         };
         assert_eq!(preset, expected);
     }
@@ -289,6 +390,20 @@ mod tests {
             "{blank}"
         );
         assert!(error("").starts_with("dsh.yaml:1:1"));
+    }
+
+    #[test]
+    fn a_fields_place_is_its_values() {
+        let text = "format: 1\nname: dsh\ncommand: seat # runner: no\nrunner: true\nlimits:\n  - runner: x\n  - b\nmaintainer:\n";
+        assert_eq!(place_of(text, "format"), Some((1, 9)));
+        assert_eq!(place_of(text, "runner"), Some((4, 9)));
+        assert_eq!(place_of(text, "command"), Some((3, 10)));
+        assert_eq!(place_of(text, "limits").map(|(line, _)| line), Some(6));
+        assert_eq!(place_of(text, "maintainer").map(|(line, _)| line), Some(8));
+        assert_eq!(place_of(text, "resume"), None);
+        assert_eq!(place_of("{format: 1, \"runner\": true}", "runner"), Some((1, 23)));
+        assert_eq!(place_of("- a\n- b", "a"), None);
+        assert_eq!(place_of("a: [", "b"), None);
     }
 
     #[test]

@@ -46,6 +46,9 @@ pub enum Crossing {
     /// The body of a post that is sent beside the queue, without waiting for it. The runner itself never
     /// makes one.
     PostConcurrently(Value),
+    /// The body of a post that is sent once more, as it is, if it does not arrive. The runner itself never makes
+    /// one.
+    PostTwiceIfLost(Value),
     /// The launch record's bytes, to be put in its place whole.
     Record(Vec<u8>),
     /// Bytes to write over the launch record where it lies. The runner itself never makes one.

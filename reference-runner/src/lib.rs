@@ -27,6 +27,9 @@ pub use edge::{Crossing, Edge, Unchanged};
 pub use launch::{Endpoint, LaunchFacts};
 pub use options::Options;
 
+/// The preset that declares this runner, format 1.
+pub const PRESET: &str = include_str!("../dsh.yaml");
+
 /// Runs the reference runner with these command line arguments, the program's name first, until its agent or
 /// its seat ends. Returns the agent's exit code (128 + n for signal n), 128 + n when a signal stopped the
 /// seat, 0 at the end of input, 2 for a wrong command line.

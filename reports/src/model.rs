@@ -64,6 +64,10 @@ pub struct RunnerReport {
     pub name: String,
     /// The command it was started with.
     pub command: String,
+    /// What it answered when it was asked for its version, as its profile says how.
+    pub version: Option<String>,
+    /// Answers of its agent that were taken for "there is no such conversation" because its profile says so, as JSON.
+    pub pinned_missing: Vec<String>,
     /// What its launch records name as their producer: the versions this report is about.
     pub producer: Option<String>,
     /// What was claimed of it.

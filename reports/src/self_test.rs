@@ -11,15 +11,19 @@ pub struct SelfTest {
     pub vacuous: Vec<VacuousReport>,
     /// Clauses that no mutant breaks.
     pub unproven: Vec<String>,
+    /// Clauses that lack a scenario or a mutant, in words.
+    pub gaps: Vec<String>,
 }
 
 impl SelfTest {
-    /// Whether every mutant was caught by its clause, no vacuous runner passed anything and no clause is unproven.
+    /// Whether every mutant was caught by its clause, no vacuous runner passed anything, no clause is unproven and none lacks
+    /// a scenario or a mutant.
     #[must_use]
     pub fn passed(&self) -> bool {
         self.mutants.iter().all(|mutant| mutant.killed)
             && self.vacuous.iter().all(|runner| runner.passed.is_empty())
             && self.unproven.is_empty()
+            && self.gaps.is_empty()
     }
 }
 

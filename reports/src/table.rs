@@ -121,10 +121,37 @@ fn problem(report: &Report, clause: &ClauseReport, text: &mut String) {
             plain(&report.runner.command)
         );
     }
+    // What is about the preset or the whole run stands in no scenario's findings.
+    if !report
+        .scenarios
+        .iter()
+        .any(|scenario| has_problem(scenario, clause))
+    {
+        if let Some(scenario) = &clause.scenario {
+            let events: Vec<String> = clause.events.iter().map(u64::to_string).collect();
+            let _ = writeln!(
+                text,
+                "  scenario    {scenario}, events {} of its history",
+                events.join(", ")
+            );
+        }
+        let _ = writeln!(
+            text,
+            "  seen        {}",
+            plain(clause.said.as_deref().unwrap_or_default())
+        );
+    }
     if !others.is_empty() {
         let _ = writeln!(text, "  also in     {}", others.join(", "));
     }
     text.push('\n');
+}
+
+fn has_problem(scenario: &ScenarioReport, clause: &ClauseReport) -> bool {
+    scenario
+        .findings
+        .iter()
+        .any(|finding| finding.clause == clause.id && matches!(&*finding.finding, "broken" | "inconclusive"))
 }
 
 fn stopped(scenario: &ScenarioReport, text: &mut String) {
@@ -194,6 +221,12 @@ fn outcome(report: &Report, evidence: Option<&str>, text: &mut String) {
         plain(&report.runner.name),
         plain(&report.runner.command)
     );
+    if let Some(version) = &report.runner.version {
+        let _ = writeln!(text, "its version: {}", plain(version));
+    }
+    for answer in &report.runner.pinned_missing {
+        let _ = writeln!(text, "its profile takes for missing: {}", plain(answer));
+    }
     if let Some(producer) = &report.runner.producer {
         let _ = writeln!(text, "it says it is: {}", plain(producer));
     }
@@ -229,16 +262,16 @@ fn outcome(report: &Report, evidence: Option<&str>, text: &mut String) {
     let _ = writeln!(text, "This is {STATEMENT}.");
 }
 
-/// The clauses themselves, without any run: rows of id, level, basis and text.
+/// The clauses themselves, without any run: rows of id, level, basis, how many scenarios and mutants, and text.
 #[must_use]
-pub fn clauses(rows: &[[String; 4]], width: usize) -> String {
+pub fn clauses(rows: &[[String; 6]], width: usize) -> String {
     let mut builder = Builder::default();
-    builder.push_record(["clause", "level", "basis", "text"]);
+    builder.push_record(["clause", "level", "basis", "scenarios", "mutants", "text"]);
     for row in rows {
         builder.push_record(row.clone());
     }
     let mut text = String::new();
-    push_table(builder, 3, width, 64, &mut text);
+    push_table(builder, 5, width, 88, &mut text);
     text
 }
 
@@ -279,6 +312,9 @@ pub fn self_test(result: &SelfTest, width: usize) -> String {
     if !result.unproven.is_empty() {
         let _ = writeln!(text, "no mutant breaks: {}", result.unproven.join(", "));
     }
+    if !result.gaps.is_empty() {
+        let _ = writeln!(text, "gaps: {}", result.gaps.join(", "));
+    }
     let _ = writeln!(
         text,
         "self-test: {}",
@@ -317,6 +353,8 @@ mod tests {
                 version: "1.0".into(),
             },
             runner: RunnerReport {
+                version: None,
+                pinned_missing: Vec::new(),
                 name: "dsh".into(),
                 command: "./runner --flag".into(),
                 producer: Some("runner 1.0\u{1b}[31m".into()),

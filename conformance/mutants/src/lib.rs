@@ -3,10 +3,14 @@
 //! A check that can't fail proves nothing. So for each clause of the contract there are runners that break it,
 //! and `seatcheck self-test` has to catch every one of them by that very clause.
 //!
+//! And variants: the reference runner in another manner, keeping the whole contract. Where the contract leaves a
+//! choice, some variant takes the other side; a clause that calls one of them broken is wrong itself.
+//!
 //! Invariants: the reference runner knows nothing of these faults; a mutant alters only what crosses the edge;
 //! it stays able to go through a scenario up to the place where its fault shows.
 
 mod altered;
+mod chain;
 mod faults;
 mod messages;
 mod pastes;
@@ -14,12 +18,15 @@ mod posts;
 mod records;
 mod seen;
 mod shown;
+mod variants;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::LazyLock;
 
 use reference_runner::{Edge, Options};
+
+pub use variants::{Manner, Variant, all as variants, main as variant_main};
 
 /// A runner with one fault.
 #[derive(Debug, Clone, Copy)]
@@ -56,9 +63,13 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         eprintln!("error: there is no mutant {:?}", name.to_string_lossy());
         return refuse();
     };
-    let program = OsString::from(format!("mutant {}", mutant.name));
-    match Options::parse(std::iter::once(program).chain(arguments)) {
-        Ok(options) => reference_runner::run(options, (mutant.edge)()),
+    start(&format!("mutant {}", mutant.name), arguments, (mutant.edge)())
+}
+
+/// Runs the reference runner with these options of its own behind this edge.
+fn start(program: &str, arguments: impl Iterator<Item = OsString>, edge: Box<dyn Edge>) -> ExitCode {
+    match Options::parse(std::iter::once(program.into()).chain(arguments)) {
+        Ok(options) => reference_runner::run(options, edge),
         Err(refusal) => {
             // Clap prints help to stdout and mistakes to stderr; nothing is left to do if that fails.
             let _ = refusal.print();

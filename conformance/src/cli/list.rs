@@ -4,7 +4,9 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::exit::Exit;
-use crate::contract;
+use super::options::contract;
+use crate::contract::ClauseSet;
+use crate::coverage::Coverage;
 use crate::scenario::Library;
 
 /// Options of `list`.
@@ -13,6 +15,9 @@ pub(super) struct Options {
     /// What to list.
     #[arg(value_enum)]
     what: What,
+    /// The version of the contract.
+    #[arg(long, value_name = "NAME", default_value = ClauseSet::usual().name, value_parser = contract)]
+    contract: &'static ClauseSet,
     /// How.
     #[arg(long, value_enum, default_value_t = super::run::Format::Table)]
     format: super::run::Format,
@@ -32,6 +37,11 @@ struct ClauseRow {
     level: &'static str,
     basis: &'static str,
     text: &'static str,
+    scenarios: Vec<String>,
+    mutants: Vec<&'static str>,
+    /// Why no runner can break it, where none can.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unbreakable: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -47,22 +57,44 @@ pub(super) fn run(options: &Options) -> anyhow::Result<Exit> {
     let json = options.format == super::run::Format::Json;
     match options.what {
         What::Clauses => {
-            let rows: Vec<ClauseRow> = contract::clauses()
-                .map(|clause| ClauseRow {
-                    id: clause.id,
-                    level: clause.level.as_str(),
-                    basis: clause.basis,
-                    text: clause.text,
+            let library = Library::built_in()?.scenarios;
+            let rows: Vec<ClauseRow> = options
+                .contract
+                .clauses()
+                .map(|clause| {
+                    let coverage = Coverage::of(clause, &library);
+                    ClauseRow {
+                        id: clause.id,
+                        level: clause.level.as_str(),
+                        basis: clause.basis,
+                        text: clause.text,
+                        scenarios: coverage.scenarios.iter().map(|id| (*id).to_owned()).collect(),
+                        mutants: coverage.mutants,
+                        unbreakable: coverage.unbreakable,
+                    }
                 })
                 .collect();
             if json {
                 println!("{}", serde_json::to_string_pretty(&rows)?);
             } else {
-                let rows: Vec<[String; 4]> = rows
+                let rows: Vec<[String; 6]> = rows
                     .iter()
-                    .map(|row| [row.id, row.level, row.basis, row.text].map(str::to_owned))
+                    .map(|row| {
+                        [
+                            row.id.to_owned(),
+                            row.level.to_owned(),
+                            row.basis.to_owned(),
+                            count(row.scenarios.len(), row.unbreakable),
+                            count(row.mutants.len(), row.unbreakable),
+                            row.text.to_owned(),
+                        ]
+                    })
                     .collect();
                 print!("{}", reports::clause_table(&rows, super::width()));
+                println!(
+                    "contract {}; scenarios and mutants by name, and why some need none (–): --format json",
+                    options.contract.name
+                );
             }
         }
         What::Scenarios => {
@@ -87,4 +119,12 @@ pub(super) fn run(options: &Options) -> anyhow::Result<Exit> {
         }
     }
     Ok(Exit::Done)
+}
+
+/// How many there are; a dash where there need be none.
+fn count(number: usize, unbreakable: Option<&str>) -> String {
+    match (number, unbreakable) {
+        (0, Some(_)) => "–".into(),
+        _ => number.to_string(),
+    }
 }

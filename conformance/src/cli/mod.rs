@@ -3,14 +3,18 @@
 mod bundle;
 mod exit;
 mod judge;
+mod lint;
 mod list;
+mod located;
 mod options;
 mod play;
+mod profile;
 mod progress;
 mod run;
 mod runner;
 mod select;
 mod self_test;
+mod version;
 
 use std::process::ExitCode;
 
@@ -29,13 +33,15 @@ enum Command {
     /// Drive a runner through scenarios and judge it.
     ///
     /// Without a runner, the reference runner that comes with seatcheck is driven.
-    Run(run::Options),
+    Run(Box<run::Options>),
     /// Play with a seat: a runner in this terminal, and beside it, in the browser, how OpenRig sees it.
     ///
     /// Without a scenario the agent answers each prompt with "done". Ctrl-] leaves.
-    Play(play::Options),
+    Play(Box<play::Options>),
     /// Judge recorded histories again.
     Judge(judge::Options),
+    /// Judge preset files alone, without any run.
+    Lint(lint::Options),
     /// List what there is: clauses or scenarios.
     List(list::Options),
     /// Show that every clause bites: runners with one fault each must be caught by their clause.
@@ -46,9 +52,10 @@ enum Command {
 #[must_use]
 pub fn main() -> ExitCode {
     let done = match CommandLine::parse().command {
-        Command::Run(options) => run::run(options),
+        Command::Run(options) => run::run(*options),
         Command::Play(options) => play::run(&options),
         Command::Judge(options) => judge::run(&options),
+        Command::Lint(options) => lint::run(&options),
         Command::List(options) => list::run(&options),
         Command::SelfTest(options) => self_test::run(&options),
     };

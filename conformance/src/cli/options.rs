@@ -2,6 +2,16 @@
 
 use std::time::Duration;
 
+use crate::contract::ClauseSet;
+
+/// The version of the contract that has this name.
+pub(super) fn contract(name: &str) -> Result<&'static ClauseSet, String> {
+    ClauseSet::named(name).ok_or_else(|| {
+        let known: Vec<&str> = ClauseSet::names().collect();
+        format!("known are: {}", known.join(", "))
+    })
+}
+
 /// A duration as `20s` or `500ms`.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let parse = |number: &str| number.parse::<u64>().ok();

@@ -13,8 +13,10 @@ use super::exit::Exit;
 use super::progress::ProgressShown;
 use super::runner::RunnerOptions;
 use super::select::{Selected, Selection};
+use super::version;
+use crate::contract::ClauseSet;
 use crate::engine::{self, Progress, SeatRun, Setup};
-use crate::judgement::{self, Judged, RunFacts};
+use crate::judgement::{self, Judged, RunFacts, ScenarioFacts};
 use crate::scenario::Scenario;
 
 /// Options of `run`.
@@ -50,19 +52,29 @@ fn default_jobs() -> usize {
 
 pub(super) fn run(options: Options) -> anyhow::Result<Exit> {
     let setup = Arc::new(options.runner.setup()?);
-    let selected = options.selection.select(setup.claims, setup.transport)?;
+    let selected = options
+        .selection
+        .select(setup.contract, setup.claims, setup.transport)?;
     let scenarios: Vec<Arc<Scenario>> = selected.scenarios.iter().cloned().map(Arc::new).collect();
     if let Some(folder) = &options.out {
         prepare(folder)?;
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let version = runtime.block_on(version::ask(&setup))?;
     let (runs, interrupted) = runtime.block_on(drive(setup.clone(), scenarios, options.jobs))?;
-    let facts = facts(&setup, &selected, interrupted);
+    let facts = RunFacts {
+        version,
+        part: selected.part.clone(),
+        left_out: selected.left_out.clone(),
+        selected: selected.clauses.clone(),
+        interrupted,
+        ..facts(&setup)
+    };
     let judged: Vec<Judged> = runs
         .iter()
-        .map(|run| judged(run, &selected.scenarios[run.index]))
+        .map(|run| judged(setup.contract, run, &selected.scenarios[run.index]))
         .collect();
-    let report = judgement::report(&facts, &judged);
+    let report = judgement::report(setup.contract, &facts, &judged);
     if let Some(folder) = &options.out {
         write(folder, facts, &selected, &runs, &report)?;
     }
@@ -72,16 +84,16 @@ pub(super) fn run(options: Options) -> anyhow::Result<Exit> {
 }
 
 /// Judges what a scenario left behind.
-pub(super) fn judged(run: &SeatRun, scenario: &Scenario) -> Judged {
-    judgement::judge(
-        &scenario.id,
-        &scenario.title,
-        &scenario.exercises,
-        took_ms(run),
-        run.history.as_ref(),
-        run.fault.clone(),
-        run.cut_off,
-    )
+pub(super) fn judged(contract: &ClauseSet, run: &SeatRun, scenario: &Scenario) -> Judged {
+    let facts = ScenarioFacts {
+        id: &scenario.id,
+        title: &scenario.title,
+        exercises: &scenario.exercises,
+        took_ms: took_ms(run),
+        fault: run.fault.clone(),
+        cut_off: run.cut_off,
+    };
+    judgement::judge(contract, facts, run.history.as_ref())
 }
 
 /// Prints a report on standard output.
@@ -128,17 +140,22 @@ async fn drive(
     Ok((runs, interrupted))
 }
 
-fn facts(setup: &Setup, selected: &Selected, interrupted: bool) -> RunFacts {
+/// What is known of a run that is not interrupted and is about everything.
+pub(super) fn facts(setup: &Setup) -> RunFacts {
     RunFacts {
+        contract: setup.contract.name.to_owned(),
         name: setup.name.clone(),
         command: setup.runner.shown(),
+        version: None,
         claims: setup.claims.into(),
         transport: setup.transport.as_str().into(),
-        part: selected.part.clone(),
-        left_out: selected.left_out.clone(),
-        selected: selected.clauses.clone(),
+        missing: setup.declared.missing.clone(),
+        preset: setup.preset.clone(),
+        part: None,
+        left_out: Vec::new(),
+        selected: None,
         agent_names: setup.agent_names.clone(),
-        interrupted,
+        interrupted: false,
     }
 }
 

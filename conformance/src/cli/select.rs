@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use glob::Pattern;
 
 use super::exit::Refusal;
-use crate::contract;
+use crate::contract::{Clause, ClauseSet};
 use crate::engine::Claims;
 use crate::judgement::LeftOutScenario;
 use crate::scenario::{Library, Scenario, Transport};
@@ -50,11 +50,16 @@ pub(super) struct Selected {
 
 impl Selection {
     /// Reads the library and selects.
-    pub(super) fn select(&self, claims: Claims, transport: Transport) -> anyhow::Result<Selected> {
+    pub(super) fn select(
+        &self,
+        contract: &ClauseSet,
+        claims: Claims,
+        transport: Transport,
+    ) -> anyhow::Result<Selected> {
         let only = patterns("--only", &self.only)?;
         let clause = patterns("--clause", &self.clause)?;
         for pattern in &clause {
-            if !contract::clauses().any(|known| pattern.matches(known.id)) {
+            if !contract.clauses().any(|known| pattern.matches(known.id)) {
                 return Err(Refusal::nothing_selected(
                     format!("--clause {pattern} matches no clause"),
                     "`seatcheck list clauses` shows them all",
@@ -88,19 +93,29 @@ impl Selection {
             } else {
                 "no scenario is selected"
             };
-            return Err(Refusal::nothing_selected(
-                what,
-                format!("`seatcheck list scenarios` shows all {all}"),
-            ));
+            let about_the_preset = !clause.is_empty()
+                && contract
+                    .clauses()
+                    .filter(|known| clause.iter().any(|pattern| pattern.matches(known.id)))
+                    .all(Clause::is_about_the_preset);
+            let hint = if about_the_preset {
+                "`seatcheck lint PRESET` judges what is about the preset's text".to_owned()
+            } else {
+                format!("`seatcheck list scenarios` shows all {all}")
+            };
+            return Err(Refusal::nothing_selected(what, hint));
         }
         let part = self.in_words(transport, !left_out.is_empty());
+        let exercised = |known: &Clause| {
+            scenarios
+                .iter()
+                .any(|scenario| scenario.exercises.iter().any(|id| id == known.id))
+        };
         let clauses = part.is_some().then(|| {
-            contract::clauses()
-                .filter(|known| {
-                    scenarios
-                        .iter()
-                        .any(|scenario| scenario.exercises.iter().any(|id| id == known.id))
-                })
+            contract
+                .clauses()
+                // A preset's text needs no scenario to be judged.
+                .filter(|known| exercised(known) || (!clause.is_empty() && known.is_about_the_preset()))
                 .filter(|known| clause.is_empty() || clause.iter().any(|pattern| pattern.matches(known.id)))
                 .map(|known| known.id.to_owned())
                 .collect()

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use fake_openrig::preset::Preset;
 use mutants::Mutant;
 use reports::{MutantReport, SelfTest, VacuousReport, Verdict};
 use tokio::sync::{Semaphore, mpsc, watch};
@@ -14,10 +15,12 @@ use tokio::task::JoinSet;
 use super::exit::Exit;
 use super::options::duration;
 use super::run::Format;
-use crate::contract;
+use crate::contract::{ClauseSet, PresetText};
+use crate::coverage;
 use crate::engine::{self, Claims, RunnerCommand, Setup};
 use crate::hidden;
-use crate::judgement::{self, RunFacts};
+use crate::history::Declared;
+use crate::judgement;
 use crate::scenario::{Library, Scenario, Transport};
 
 /// Options of `self-test`.
@@ -46,12 +49,15 @@ const VACUOUS: [(&str, &[&str]); 4] = [
 ];
 
 pub(super) fn run(options: &Options) -> anyhow::Result<Exit> {
-    let library: Vec<Arc<Scenario>> = Library::built_in()?.scenarios.into_iter().map(Arc::new).collect();
+    let contract = ClauseSet::usual();
+    let library = Library::built_in()?.scenarios;
+    let gaps = coverage::gaps(contract, &library);
+    let library: Vec<Arc<Scenario>> = library.into_iter().map(Arc::new).collect();
     let seatcheck = std::env::current_exe()?;
     // Faults against clauses that are not judged yet can't be caught by them.
     let (judged, waiting): (Vec<&'static Mutant>, Vec<_>) = mutants::all()
         .iter()
-        .partition(|mutant| contract::clause(mutant.clause).is_some());
+        .partition(|mutant| contract.clause(mutant.clause).is_some());
     if !waiting.is_empty() {
         eprintln!(
             "note: {} mutants wait for a clause that is not judged yet",
@@ -68,7 +74,11 @@ pub(super) fn run(options: &Options) -> anyhow::Result<Exit> {
         })
         .collect();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let result = runtime.block_on(test(options, &library, &seatcheck, &chosen))?;
+    let mut result = runtime.block_on(test(options, &library, &seatcheck, &chosen))?;
+    // A selection proves nothing about what it leaves out.
+    if options.mutant.is_none() {
+        result.gaps = gaps;
+    }
     match options.format {
         Format::Json => println!("{}", serde_json::to_string_pretty(&result)?),
         Format::Table => print!("{}", reports::self_test_table(&result, super::width())),
@@ -101,7 +111,11 @@ async fn test(
             "--liveness".into(),
             "1".into(),
         ];
-        let setup = setup(seatcheck, words, options.patience);
+        let preset = PresetText {
+            file: "reference-runner/dsh.yaml".into(),
+            text: reference_runner::PRESET.into(),
+        };
+        let setup = setup(seatcheck, words, options.patience, Some(preset));
         let places = places.clone();
         running.spawn(async move {
             // The semaphore is never closed.
@@ -157,12 +171,13 @@ async fn test(
     };
     Ok(SelfTest {
         unproven,
+        gaps: Vec::new(),
         vacuous: vacuous(options, library, seatcheck).await,
         mutants,
     })
 }
 
-fn setup(seatcheck: &Path, words: Vec<String>, patience: Duration) -> Arc<Setup> {
+fn setup(seatcheck: &Path, words: Vec<String>, patience: Duration, preset: Option<PresetText>) -> Arc<Setup> {
     Arc::new(Setup {
         seatcheck: seatcheck.to_owned(),
         runner: RunnerCommand::Program(words),
@@ -173,6 +188,16 @@ fn setup(seatcheck: &Path, words: Vec<String>, patience: Duration) -> Arc<Setup>
             first_input: true,
             passes_model: true,
         },
+        declared: Declared {
+            limits: preset
+                .as_ref()
+                .and_then(|preset| Preset::parse(&preset.text, Path::new(&preset.file)).ok())
+                .map(|preset| preset.limits),
+            missing: Vec::new(),
+        },
+        preset,
+        version_command: None,
+        contract: ClauseSet::usual(),
         patience,
         environment: Vec::new(),
         transport: Transport::Pty,
@@ -186,8 +211,9 @@ fn unproven(mutants: &[MutantReport]) -> Vec<String> {
         .iter()
         .flat_map(|mutant| mutant.caught_by.iter().map(String::as_str))
         .collect();
-    contract::clauses()
-        .filter(|clause| !caught.contains(clause.id))
+    ClauseSet::usual()
+        .clauses()
+        .filter(|clause| !caught.contains(clause.id) && coverage::is_breakable(clause))
         .map(|clause| clause.id.to_owned())
         .collect()
 }
@@ -196,7 +222,7 @@ async fn vacuous(options: &Options, library: &[Arc<Scenario>], seatcheck: &Path)
     let mut running = JoinSet::new();
     for (index, (_, words)) in VACUOUS.iter().enumerate() {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
-        let setup = setup(seatcheck, words, options.patience);
+        let setup = setup(seatcheck, words, options.patience, None);
         let scenarios = library.to_vec();
         running.spawn(async move { (index, one(setup, scenarios).await) });
     }
@@ -219,24 +245,14 @@ async fn vacuous(options: &Options, library: &[Arc<Scenario>], seatcheck: &Path)
 
 /// Runs one runner through these scenarios and judges it.
 async fn one(setup: Arc<Setup>, scenarios: Vec<Arc<Scenario>>) -> reports::Report {
-    let facts = RunFacts {
-        name: setup.name.clone(),
-        command: setup.runner.shown(),
-        claims: setup.claims.into(),
-        transport: setup.transport.as_str().into(),
-        part: None,
-        left_out: Vec::new(),
-        selected: None,
-        agent_names: setup.agent_names.clone(),
-        interrupted: false,
-    };
+    let (contract, facts) = (setup.contract, super::run::facts(&setup));
     let (_interrupt, interrupted) = watch::channel(false);
     // Progress is told runner by runner.
     let (tell, _) = mpsc::unbounded_channel();
     let runs = engine::run(setup, scenarios.clone(), scenarios.len(), interrupted, tell).await;
     let judged: Vec<_> = runs
         .iter()
-        .map(|run| super::run::judged(run, &scenarios[run.index]))
+        .map(|run| super::run::judged(contract, run, &scenarios[run.index]))
         .collect();
-    judgement::report(&facts, &judged)
+    judgement::report(contract, &facts, &judged)
 }

@@ -25,6 +25,12 @@ impl Clause {
     pub fn group(&self) -> &'static str {
         self.id.split_once('.').map_or(self.id, |(group, _)| group)
     }
+
+    /// Whether it is about the preset's text and the run as a whole, not about one seat.
+    #[must_use]
+    pub fn is_about_the_preset(&self) -> bool {
+        self.group() == "declaration"
+    }
 }
 
 /// A group's clauses in the order of the contract.

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::history_builder::HistoryBuilder;
-use super::{Finding, clauses};
+use super::{ClauseSet, Finding};
 use crate::history::views::Views;
 use crate::history::{Bytes, Event, Fact, History, Pane, PostEnd, Process, Step, Wire};
 
@@ -394,7 +394,7 @@ pub(super) fn all() -> Vec<(&'static str, History)> {
 
 pub(super) fn assert_nothing_broken(manner: &str, history: &History) {
     let views = Views::new(history);
-    for clause in clauses() {
+    for clause in ClauseSet::usual().clauses() {
         let finding = (clause.judge)(&views);
         assert!(
             !matches!(finding, Finding::Broken(_) | Finding::Inconclusive(_)),
@@ -443,7 +443,7 @@ proptest! {
         }));
         let history = History::new(pool[0].1.header.clone(), events.collect());
         let views = Views::new(&history);
-        for clause in clauses() {
+        for clause in ClauseSet::usual().clauses() {
             let _ = (clause.judge)(&views);
         }
     }

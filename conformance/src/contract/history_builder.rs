@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Finding, clause};
+use super::{ClauseSet, Finding};
 use crate::history::views::Views;
 use crate::history::{
-    Authorization, Bytes, Delivery, Event, FORMAT, Fact, Header, History, Launched, Pane, PostEnd, PostFact,
-    Process, RecordChange, RecordFact, Step, TerminalSettings, Wire,
+    Authorization, Bytes, Declared, Delivery, Event, FORMAT, Fact, Header, History, Launched, Pane, PostEnd,
+    PostFact, Process, RecordChange, RecordFact, Step, TerminalSettings, Wire,
 };
 
 /// 2026-01-01T00:00:00Z: the wall clock at the start of each history.
@@ -33,6 +33,7 @@ pub(crate) struct HistoryBuilder {
     turns: u64,
     agents: u32,
     conversation: String,
+    declared: Declared,
 }
 
 fn launched() -> Launched {
@@ -72,7 +73,14 @@ impl HistoryBuilder {
             turns: 0,
             agents: 0,
             conversation: "conv-1".into(),
+            declared: Declared::default(),
         }
+    }
+
+    /// The same seat with other declarations.
+    pub(crate) fn declared(mut self, declared: Declared) -> Self {
+        self.declared = declared;
+        self
     }
 
     /// A seat that was launched, opened its conversation `conv-1` and wrote its record.
@@ -131,6 +139,12 @@ impl HistoryBuilder {
             arguments: vec!["dsh".into(), "acp".into()],
             environment: BTreeMap::new(),
         }))
+    }
+
+    /// What follows is about a second agent, whose start the test has made itself.
+    pub(crate) fn second_agent(mut self) -> Self {
+        self.agents = 2;
+        self
     }
 
     pub(crate) fn agent_ended(self) -> Self {
@@ -422,9 +436,10 @@ impl HistoryBuilder {
     pub(crate) fn history(&self) -> History {
         let header = Header {
             format: FORMAT.into(),
-            contract: super::CONTRACT.into(),
+            contract: ClauseSet::usual().name.into(),
             scenario: "test".into(),
             exercises: Vec::new(),
+            declared: self.declared.clone(),
             wall_start_ns: WALL_START_NS,
         };
         History::new(header, self.events.clone())
@@ -432,7 +447,9 @@ impl HistoryBuilder {
 }
 
 pub(crate) fn judge(id: &str, history: &HistoryBuilder) -> Finding {
-    let clause = clause(id).unwrap_or_else(|| panic!("no clause {id}"));
+    let clause = ClauseSet::usual()
+        .clause(id)
+        .unwrap_or_else(|| panic!("no clause {id}"));
     (clause.judge)(&Views::new(&history.history()))
 }
 

@@ -9,48 +9,29 @@ mod cancel;
 mod clause;
 #[cfg(test)]
 mod conformant;
+pub(crate) mod declaration;
 mod endpoint_faults;
 mod evidence;
 mod finding;
 mod grace;
+mod handoff;
 #[cfg(test)]
 mod history_builder;
 mod identity;
 mod input;
 mod permission;
 mod quote;
+pub mod readings;
 mod resume;
 mod robust;
+mod set;
 mod shutdown;
 #[cfg(test)]
 mod unrelated;
 mod watch;
 
 pub use clause::{Basis, Clause, Group, Level};
+pub use declaration::PresetText;
 pub use finding::{Decided, Finding};
-
-/// The name of this clause set; a report says which one it used.
-pub const CONTRACT: &str = "0.7.6-draft";
-
-/// Every clause, group by group.
-pub fn clauses() -> impl Iterator<Item = &'static Clause> {
-    [
-        identity::CLAUSES,
-        activity::CLAUSES,
-        input::CLAUSES,
-        cancel::CLAUSES,
-        permission::CLAUSES,
-        resume::CLAUSES,
-        evidence::CLAUSES,
-        robust::CLAUSES,
-        shutdown::CLAUSES,
-    ]
-    .into_iter()
-    .flatten()
-}
-
-/// The clause of that id.
-#[must_use]
-pub fn clause(id: &str) -> Option<&'static Clause> {
-    clauses().find(|clause| clause.id == id)
-}
+pub(crate) use resume::proof::reopened;
+pub use set::ClauseSet;

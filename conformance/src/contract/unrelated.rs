@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::conformant::{all, assert_nothing_broken};
-use super::{Finding, clauses};
+use super::{ClauseSet, Finding};
 use crate::history::views::Views;
 use crate::history::{Bytes, Event, Fact, History, Lane, Pane, Step, Wire};
 
@@ -39,7 +39,8 @@ fn comes_late(lane: Lane) -> bool {
 
 fn words(history: &History) -> BTreeMap<&'static str, &'static str> {
     let views = Views::new(history);
-    clauses()
+    ClauseSet::usual()
+        .clauses()
         .map(|clause| {
             let word = match (clause.judge)(&views) {
                 Finding::Held(_) => "held",

@@ -201,7 +201,7 @@ impl<'s> Driver<'s> {
             Endpoint::start(endpoint::EndpointOptions::from(&blueprint)).map_err(io::Error::other)?;
         lanes.pass_exchanges(exchanges, sender.clone());
         lanes.listen(&room.socket(), sender.clone())?;
-        let recorder = Recorder::new(scenario, blueprint.token.reveal());
+        let recorder = Recorder::new(setup, scenario, blueprint.token.reveal());
         let mut ticker = tokio::time::interval(TICK);
         ticker.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         Ok(Self {
@@ -282,6 +282,10 @@ impl<'s> Driver<'s> {
                 scenario::Step::Paste(text) => {
                     let whole = pending_text(&scenario.steps, index);
                     self.paste(text, &whole).await?;
+                }
+                scenario::Step::PasteLarge(large) => {
+                    let whole = pending_text(&scenario.steps, index);
+                    self.paste(large.text(), &whole).await?;
                 }
                 scenario::Step::PasteInPieces(pieces) => {
                     let whole = pending_text(&scenario.steps, index);

@@ -167,7 +167,13 @@ impl Driver<'_> {
         for name in ["USER", "LOGNAME"] {
             variables.extend(std::env::var(name).map(|value| (name.to_owned(), value)));
         }
-        variables.extend(self.setup.environment.iter().cloned());
+        let agent = text(self.room.shim(&self.setup.agent_names[0]));
+        variables.extend(
+            self.setup
+                .environment
+                .iter()
+                .map(|(name, value)| (name.clone(), value.replace("{agent}", &agent))),
+        );
         variables.extend(
             launch
                 .environment

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::setup::Setup;
 use super::torn_token;
-use crate::contract::CONTRACT;
 use crate::history::{Bytes, Event, FORMAT, Fact, Header, History, Pane, Step, TOKEN_MARK, Wire};
 use crate::scenario::Scenario;
 use crate::seat::clock;
@@ -25,12 +25,13 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    pub(crate) fn new(scenario: &Scenario, token: &str) -> Self {
+    pub(crate) fn new(setup: &Setup, scenario: &Scenario, token: &str) -> Self {
         let header = Header {
             format: FORMAT.into(),
-            contract: CONTRACT.into(),
+            contract: setup.contract.name.into(),
             scenario: scenario.id.clone(),
             exercises: scenario.exercises.clone(),
+            declared: setup.declared.clone(),
             wall_start_ns: clock::wall_now(),
         };
         let token = token.as_bytes().to_vec();

@@ -213,6 +213,7 @@ pub(super) fn pending_text(steps: &[scenario::Step], index: usize) -> String {
         .filter_map(|step| match step {
             scenario::Step::Paste(text) | scenario::Step::Type(text) => Some(text.as_str()),
             scenario::Step::PasteInPieces(pieces) => Some(pieces.text.as_str()),
+            scenario::Step::PasteLarge(large) => Some(large.text()),
             _ => None,
         })
         .collect()

@@ -7,7 +7,7 @@ use std::io::{BufRead, Write};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Event, History};
+use super::{Declared, Event, History};
 
 /// The format this code writes: name and major version.
 pub const FORMAT: &str = "seatcheck-history/1";
@@ -27,6 +27,8 @@ pub struct Header {
     pub scenario: String,
     /// Clauses that the scenario said it exercises.
     pub exercises: Vec<String>,
+    /// What was declared of the runner.
+    pub declared: Declared,
     /// Wall clock at the history's start: nanoseconds since 1970, UTC.
     pub wall_start_ns: u64,
 }
@@ -157,6 +159,7 @@ mod tests {
             contract: "0.7.6-draft".into(),
             scenario: "cancel/plain".into(),
             exercises: vec!["cancel.posted".into()],
+            declared: Declared::default(),
             wall_start_ns: 1,
         };
         let event = |at| Event {

@@ -4,11 +4,13 @@
 //! history alone can't be reached at all. Raw bytes are the truth; everything parsed is derived in [`views`].
 
 mod bytes;
+mod declared;
 mod event;
 mod file;
 pub mod views;
 
 pub use bytes::Bytes;
+pub use declared::{Declared, MissingAnswer};
 pub use event::{
     Authorization, Delivery, Event, Fact, Lane, Launched, Pane, PostEnd, PostFact, Process, Reading,
     RecordChange, RecordFact, Step, TerminalSettings, Wire,

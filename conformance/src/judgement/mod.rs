@@ -1,5 +1,6 @@
 //! From histories to a report: every clause looks at every history, then verdicts over the whole run.
 
+mod declaration;
 mod outcome;
 mod promotion;
 mod scenario;
@@ -9,20 +10,29 @@ use serde::{Deserialize, Serialize};
 
 use reports::{Kit, LeftOut, Report, RunnerReport, SCHEMA, STATEMENT};
 
-pub use scenario::{Judged, judge};
+pub use scenario::{Judged, ScenarioFacts, judge};
 
-use crate::contract::CONTRACT;
+use crate::contract::{ClauseSet, PresetText};
+use crate::history::MissingAnswer;
 
 /// What is known of a run beside its histories.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunFacts {
+    /// Name of the version of the contract that it was run for.
+    pub contract: String,
     /// The preset's name.
     pub name: String,
     /// The runner's command.
     pub command: String,
+    /// What the runner said when it was asked for its version.
+    pub version: Option<String>,
     /// What was claimed of the runner.
     pub claims: reports::Claims,
+    /// Answers that its profile pins as its agent's word for missing.
+    pub missing: Vec<MissingAnswer>,
+    /// The preset that declares it, if one was given.
+    pub preset: Option<PresetText>,
     /// How the seats were reached.
     pub transport: String,
     /// What was selected, where it was not everything.
@@ -51,15 +61,15 @@ pub struct LeftOutScenario {
 
 /// Puts the report together. Pure: the same judged scenarios give the same report.
 #[must_use]
-pub fn report(facts: &RunFacts, judged: &[Judged]) -> Report {
-    let clauses = verdict::clauses(facts, judged);
+pub fn report(contract: &ClauseSet, facts: &RunFacts, judged: &[Judged]) -> Report {
+    let clauses = verdict::clauses(contract, facts, judged);
     let (outcome, reasons) = outcome::outcome(facts, judged, &clauses);
     Report {
         schema: SCHEMA.into(),
         outcome,
         reasons,
         statement: STATEMENT.into(),
-        contract: CONTRACT.into(),
+        contract: contract.name.into(),
         kit: Kit {
             name: "seatcheck".into(),
             version: env!("CARGO_PKG_VERSION").into(),
@@ -67,6 +77,8 @@ pub fn report(facts: &RunFacts, judged: &[Judged]) -> Report {
         runner: RunnerReport {
             name: facts.name.clone(),
             command: facts.command.clone(),
+            version: facts.version.clone(),
+            pinned_missing: facts.missing.iter().map(MissingAnswer::to_json).collect(),
             producer: judged.iter().find_map(|judged| judged.producer.clone()),
             claims: facts.claims,
         },
@@ -80,7 +92,7 @@ pub fn report(facts: &RunFacts, judged: &[Judged]) -> Report {
                 why: left_out.why.clone(),
             })
             .collect(),
-        promotion: promotion::steps(facts, judged),
+        promotion: promotion::steps(contract, facts, judged),
         clauses,
         scenarios: judged.iter().map(|judged| judged.report.clone()).collect(),
     }

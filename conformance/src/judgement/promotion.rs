@@ -3,7 +3,7 @@
 use reports::{PromotionStep, Verdict};
 
 use super::{Judged, RunFacts};
-use crate::contract::{self, Level};
+use crate::contract::{ClauseSet, Level};
 
 /// The steps as the draft's §10 names them.
 const STEPS: [&str; 6] = [
@@ -16,7 +16,7 @@ const STEPS: [&str; 6] = [
 ];
 
 /// The steps that were run, in order; none if none was.
-pub(super) fn steps(facts: &RunFacts, judged: &[Judged]) -> Vec<PromotionStep> {
+pub(super) fn steps(contract: &ClauseSet, facts: &RunFacts, judged: &[Judged]) -> Vec<PromotionStep> {
     let mut steps = Vec::new();
     for (number, title) in (1..).zip(STEPS) {
         let prefix = format!("promotion/{number}-");
@@ -38,7 +38,7 @@ pub(super) fn steps(facts: &RunFacts, judged: &[Judged]) -> Vec<PromotionStep> {
         }
         let worst = scenarios
             .iter()
-            .map(|scenario| (verdict(scenario), scenario))
+            .map(|scenario| (verdict(contract, scenario), scenario))
             .min_by_key(|((verdict, _), _)| *verdict);
         if let Some(((verdict, said), scenario)) = worst {
             steps.push(PromotionStep {
@@ -54,11 +54,13 @@ pub(super) fn steps(facts: &RunFacts, judged: &[Judged]) -> Vec<PromotionStep> {
 }
 
 /// A step passes when its scenario went its whole way, put all its clauses to the test, and no must was broken.
-fn verdict(judged: &Judged) -> (Verdict, Option<String>) {
+fn verdict(contract: &ClauseSet, judged: &Judged) -> (Verdict, Option<String>) {
     let report = &judged.report;
     let broken = report.findings.iter().find(|finding| {
         finding.finding == "broken"
-            && contract::clause(&finding.clause).is_some_and(|clause| clause.level == Level::Must)
+            && contract
+                .clause(&finding.clause)
+                .is_some_and(|clause| clause.level == Level::Must)
     });
     if let Some(broken) = broken {
         return (Verdict::Fail, Some(format!("{}: {}", broken.clause, broken.said)));

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use reports::{FindingReport, ScenarioReport};
 
-use crate::contract::{self, Finding};
+use crate::contract::declaration::Reopened;
+use crate::contract::{self, ClauseSet, Finding};
 use crate::history::views::{RecordVersion, Views, in_words, milliseconds};
 use crate::history::{Event, Fact, History, Lane, Step, Wire};
 
@@ -23,19 +24,38 @@ pub struct Judged {
     pub producer: Option<String>,
     /// The runner that could not be started, and why.
     pub not_started: Option<String>,
+    /// What its history shows of reopening conversations.
+    pub(crate) reopened: Reopened,
 }
 
-/// Judges a history. `fault` is a fault of the kit that the engine saw; with one, nothing is judged.
+/// What is known of one scenario that was run, beside its history.
+#[derive(Debug, Clone)]
+pub struct ScenarioFacts<'s> {
+    /// Its id.
+    pub id: &'s str,
+    /// What it shows.
+    pub title: &'s str,
+    /// The clauses it says it exercises.
+    pub exercises: &'s [String],
+    /// How long it took, in milliseconds.
+    pub took_ms: u64,
+    /// A fault of the kit that the engine saw; with one, nothing is judged.
+    pub fault: Option<String>,
+    /// It was ended early from outside.
+    pub cut_off: bool,
+}
+
+/// Judges a history by the clauses of `contract`.
 #[must_use]
-pub fn judge(
-    id: &str,
-    title: &str,
-    exercises: &[String],
-    took_ms: u64,
-    history: Option<&History>,
-    fault: Option<String>,
-    cut_off: bool,
-) -> Judged {
+pub fn judge(contract: &ClauseSet, facts: ScenarioFacts<'_>, history: Option<&History>) -> Judged {
+    let ScenarioFacts {
+        id,
+        title,
+        exercises,
+        took_ms,
+        fault,
+        cut_off,
+    } = facts;
     let empty: Vec<Event> = Vec::new();
     let events = history.map_or(&empty, |history| &history.events);
     let stopped = events.iter().find_map(|event| match &event.fact {
@@ -60,6 +80,7 @@ pub fn judge(
     });
     let mut findings = Vec::new();
     let mut producer = None;
+    let mut reopened = Reopened::default();
     let mut agent_started = false;
     if let Some(history) = history {
         let views = Views::new(history);
@@ -75,7 +96,10 @@ pub fn judge(
             })
             .find_map(|record: &RecordVersion<'_>| record.field("producer").map(str::to_owned));
         if fault.is_none() {
-            findings = contract::clauses()
+            reopened = contract::reopened(&views);
+            findings = contract
+                .clauses()
+                .filter(|clause| !clause.is_about_the_preset())
                 .filter_map(|clause| finding_report(clause.id, (clause.judge)(&views), exercises))
                 .collect();
         }
@@ -103,6 +127,7 @@ pub fn judge(
         cut_off,
         agent_started,
         producer,
+        reopened,
         not_started: events.iter().find_map(|event| match &event.fact {
             Fact::Process(crate::history::Process::RunnerNotStarted { why }) => Some(why.clone()),
             _ => None,

@@ -2,13 +2,16 @@
 
 use reports::{ClauseReport, FindingReport, Verdict};
 
-use super::{Judged, RunFacts};
-use crate::contract::{self, Clause, Level};
+use super::{Judged, RunFacts, declaration};
+use crate::contract::{Clause, ClauseSet, Level};
 
-pub(super) fn clauses(facts: &RunFacts, judged: &[Judged]) -> Vec<ClauseReport> {
-    contract::clauses()
-        .map(|clause| over_run(clause, facts, judged))
-        .collect()
+pub(super) fn clauses(contract: &ClauseSet, facts: &RunFacts, judged: &[Judged]) -> Vec<ClauseReport> {
+    let about_the_preset = declaration::clauses(contract, facts, judged);
+    let others = contract
+        .clauses()
+        .filter(|clause| !clause.is_about_the_preset())
+        .map(|clause| over_run(clause, facts, judged));
+    about_the_preset.into_iter().chain(others).collect()
 }
 
 fn over_run(clause: &Clause, facts: &RunFacts, judged: &[Judged]) -> ClauseReport {
@@ -34,12 +37,7 @@ fn over_run(clause: &Clause, facts: &RunFacts, judged: &[Judged]) -> ClauseRepor
     let decide = |verdict, found: Option<(&Judged, &FindingReport)>| make(clause, verdict, found);
 
     if let Some(found) = find("broken") {
-        let verdict = match clause.level {
-            Level::Must => Verdict::Fail,
-            Level::Should => Verdict::Warning,
-            Level::Info => Verdict::Note,
-        };
-        return decide(verdict, Some(found));
+        return decide(broken(clause.level), Some(found));
     }
     if let Some(undeclared) = undeclared(clause, facts) {
         return ClauseReport {
@@ -106,6 +104,15 @@ fn over_run(clause: &Clause, facts: &RunFacts, judged: &[Judged]) -> ClauseRepor
     }
 }
 
+/// What a broken clause of this level comes to.
+pub(super) fn broken(level: Level) -> Verdict {
+    match level {
+        Level::Must => Verdict::Fail,
+        Level::Should => Verdict::Warning,
+        Level::Info => Verdict::Note,
+    }
+}
+
 /// Which scenario would have put the clause to the test, and why it can't by this transport.
 fn left_out(clause: &Clause, facts: &RunFacts) -> Option<String> {
     facts
@@ -120,13 +127,32 @@ fn left_out(clause: &Clause, facts: &RunFacts) -> Option<String> {
         })
 }
 
-/// Why the clause can't concern a runner that does not declare what it hangs on.
+/// Why the clause can't concern a runner that does not declare what it hangs on: the preset's own word, or what was
+/// said on the command line in its place.
 fn undeclared(clause: &Clause, facts: &RunFacts) -> Option<String> {
-    (clause.group() == "resume" && !facts.claims.resume)
-        .then(|| "the runner does not declare resume".to_owned())
+    let claims = &facts.claims;
+    let (field, declared) = match (clause.group(), clause.id) {
+        ("resume", _) => ("resume", claims.resume),
+        (_, "handoff.first-input") => ("first_input", claims.first_input),
+        (_, "handoff.first-input-not-on-resume") if claims.first_input => ("resume", claims.resume),
+        (_, "handoff.first-input-not-on-resume") => ("first_input", false),
+        (_, "handoff.model" | "handoff.model-unapplied") => ("passes_model", claims.passes_model),
+        _ => return None,
+    };
+    (!declared).then(|| match &facts.preset {
+        Some(preset) => format!("{} does not declare {field}", preset.file),
+        None => format!(
+            "it is not claimed that the runner declares {field} (--{})",
+            field.replace('_', "-")
+        ),
+    })
 }
 
-fn make(clause: &Clause, verdict: Verdict, found: Option<(&Judged, &FindingReport)>) -> ClauseReport {
+pub(super) fn make(
+    clause: &Clause,
+    verdict: Verdict,
+    found: Option<(&Judged, &FindingReport)>,
+) -> ClauseReport {
     ClauseReport {
         id: clause.id.into(),
         level: clause.level.as_str().into(),

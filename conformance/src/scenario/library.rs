@@ -98,6 +98,26 @@ mod tests {
     }
 
     #[test]
+    fn the_table_of_kinds_names_scenarios_that_exist() {
+        let library = Library::built_in().unwrap();
+        let table = include_str!("../../../docs/kinds-of-faults.md");
+        let rows = table
+            .lines()
+            .filter(|line| line.starts_with("| ") && !line.starts_with("| kind"));
+        let named: Vec<&str> = rows
+            .flat_map(|row| row.split('`').skip(1).step_by(2))
+            .filter(|name| name.contains('/'))
+            .collect();
+        assert!(named.len() > 100, "{} are named", named.len());
+        for name in named {
+            assert!(
+                library.scenarios.iter().any(|scenario| scenario.id == name),
+                "there is no {name}"
+            );
+        }
+    }
+
+    #[test]
     fn a_missing_file_is_named() {
         let error = Library::read(Path::new("/nowhere/scenario.yaml")).unwrap_err();
         assert!(error.to_string().contains("/nowhere/scenario.yaml"), "{error}");

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use fake_agent::script::{Action, Delay, Script};
 use serde::Deserialize;
 
-use super::{Condition, Need, Scenario, Step, Transport};
-use crate::contract;
+use super::{Condition, Launch, Need, Scenario, Step, Transport};
+use crate::contract::ClauseSet;
 
 /// A scenario that can't be used, and where it says so.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -124,7 +124,7 @@ fn check(scenario: &Scenario) -> Result<(), Problem> {
         });
     }
     for id in &scenario.exercises {
-        if contract::clause(id).is_none() {
+        if !ClauseSet::any_has(id) {
             return Err(Problem {
                 why: format!("there is no clause {id:?}"),
                 word: id.clone(),
@@ -152,6 +152,7 @@ fn check(scenario: &Scenario) -> Result<(), Problem> {
         check_transport(scenario, step)?;
         match step {
             Step::Launch(launch) => {
+                check_needs(scenario, launch)?;
                 if let Some(name) = &launch.agent
                     && !scenario.agents.contains_key(name)
                 {
@@ -168,6 +169,28 @@ fn check(scenario: &Scenario) -> Result<(), Problem> {
         }
     }
     Ok(())
+}
+
+/// OpenRig hands over only what the preset declares.
+fn check_needs(scenario: &Scenario, launch: &Launch) -> Result<(), Problem> {
+    let handed_over = [
+        (launch.resume.is_some(), "resume", Need::Resume),
+        (launch.first_input.is_some(), "first_input", Need::FirstInput),
+        (launch.model.is_some(), "model", Need::PassesModel),
+    ];
+    match handed_over
+        .iter()
+        .find(|(given, _, need)| *given && !scenario.needs.contains(need))
+    {
+        Some((_, word, need)) => Err(Problem {
+            why: format!(
+                "a launch with {word} needs a runner that declares {0}: `needs: [{0}]`",
+                need.field()
+            ),
+            word: (*word).to_owned(),
+        }),
+        None => Ok(()),
+    }
 }
 
 /// A scenario that a transport can't do is fixed to another, or says why it is left out.
@@ -304,6 +327,11 @@ steps:
         assert_eq!(wrong_type.line, 16, "{wrong_type}");
         let unknown_key = error(&GOOD.replace("why:", "because:"));
         assert!(unknown_key.why.contains("because"), "{unknown_key}");
+        let undeclared = error(&GOOD.replace("launch: {}", "launch: {first_input: go}"));
+        assert!(
+            undeclared.line == 11 && undeclared.why.contains("needs: [first_input]"),
+            "{undeclared}"
+        );
         let no_launch = error(&GOOD.replace("  - launch: {}\n", ""));
         assert!(no_launch.why.contains("launch"), "{no_launch}");
     }

@@ -1,6 +1,7 @@
 //! A scenario: a scripted agent and what is done to one seat. Data only; it asserts nothing.
 
 mod condition;
+mod large_text;
 mod library;
 mod load;
 mod step;
@@ -12,6 +13,7 @@ use fake_agent::script::{Delay, Script};
 use serde::Deserialize;
 
 pub use condition::{Condition, SeatState};
+pub use large_text::LargeText;
 pub use library::{Library, LibraryError};
 pub use load::{ScenarioError, load};
 pub use step::{

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fake_agent::script::Delay;
 use serde::Deserialize;
 
-use super::Condition;
+use super::{Condition, LargeText};
 
 /// One step.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -19,6 +19,8 @@ pub enum Step {
     SendRaw(String),
     /// Pastes a text and presses no Enter.
     Paste(String),
+    /// The same with a text of so many bytes, which the kit makes.
+    PasteLarge(LargeText),
     /// The same with the bytes, paste markers included, written in pieces.
     PasteInPieces(Pieces),
     /// Types a text key by key and presses no Enter.

@@ -102,4 +102,51 @@ fn clauses_are_listed_for_programs() {
         (&"must".into(), &"§6".into())
     );
     assert!(posted["text"].as_str().is_some_and(|text| !text.is_empty()));
+    let names = |list: &str| posted[list].as_array().unwrap().clone();
+    assert!(
+        names("scenarios").contains(&"promotion/5-abort-cancelled".into()),
+        "{posted}"
+    );
+    assert!(!names("mutants").is_empty(), "{posted}");
+    let shape = rows.iter().find(|row| row["id"] == "declaration.shape").unwrap();
+    assert!(
+        shape["unbreakable"].as_str().is_some_and(|why| !why.is_empty()),
+        "{shape}"
+    );
+}
+
+#[test]
+fn an_unknown_contract_is_refused_with_those_that_are_known() {
+    for arguments in [["run", "--contract", "0.9"], ["judge", "x", "--contract=0.9"]] {
+        let done = Seatcheck::new().run(arguments);
+        assert_eq!(done.code, Some(2), "{}", done.stderr);
+        assert!(done.stderr.contains("0.7.6-draft"), "{}", done.stderr);
+    }
+    let done = Seatcheck::new().run(["list", "clauses", "--contract", "0.7.6-draft"]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+}
+
+#[test]
+fn a_run_for_an_unknown_contract_is_judged_only_by_a_named_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let seatcheck = Seatcheck::new();
+    let out = folder.path().to_str().unwrap();
+    let done = seatcheck.run(["run", "--only", "promotion/1-*", "--out", out]);
+    assert_eq!(done.code, Some(0), "{}{}", done.stdout, done.stderr);
+    let run = folder.path().join("run.json");
+    let text = std::fs::read_to_string(&run).unwrap();
+    std::fs::write(
+        &run,
+        text.replace("\"contract\": \"0.7.6-draft\"", "\"contract\": \"0.9\""),
+    )
+    .unwrap();
+    let done = seatcheck.run(["judge", out]);
+    assert_eq!(done.code, Some(2), "{}", done.stderr);
+    assert!(
+        done.stderr.contains("\"0.9\"") && done.stderr.contains("0.7.6-draft"),
+        "{}",
+        done.stderr
+    );
+    let done = seatcheck.run(["judge", out, "--contract", "0.7.6-draft"]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
 }

@@ -6,8 +6,12 @@
 
 mod board;
 mod command;
+mod declared;
 mod interrupted;
+mod lint;
 mod play;
+mod profile;
 mod programs;
 mod reference;
 mod support;
+mod variants;

@@ -119,7 +119,7 @@ fn a_shell_script_that_knows_nothing_of_the_contract() {
 }
 
 /// Whether Python is here. Where it must be, its absence fails the test.
-fn python() -> Option<&'static str> {
+pub(crate) fn python() -> Option<&'static str> {
     let here = std::process::Command::new("python3")
         .arg("--version")
         .output()

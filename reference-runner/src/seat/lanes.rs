@@ -156,6 +156,7 @@ impl Lanes {
             // Taken where it is read.
             Crossing::AgentOutput(_) => {}
             Crossing::Post(body) => self.posts.push(Waiting::Crossed(body)),
+            Crossing::PostTwiceIfLost(body) => self.posts.push(Waiting::CrossedTwiceIfLost(body)),
             Crossing::PostConcurrently(body) => {
                 if let Some(endpoint) = self.endpoint.clone() {
                     tokio::spawn(async move { http::post(&endpoint, &body.to_string()).await });

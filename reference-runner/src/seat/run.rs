@@ -21,7 +21,7 @@ use crate::launch::LaunchFacts;
 use crate::options::Options;
 
 /// How long opening may take before the pane says that the seat still waits, and how often it says so again.
-const FIRST_REMINDER: Duration = Duration::from_secs(2);
+const FIRST_REMINDER: Duration = Duration::from_secs(3);
 const LATER_REMINDERS: Duration = Duration::from_secs(30);
 
 /// The exit code for a command that can't be started, as a shell gives it.

@@ -9,7 +9,7 @@ use crate::Mutant;
 use crate::altered::{
     Instead, on_crossing, on_launch_and_crossing, on_message_from_agent, on_post, on_shown, on_typed,
 };
-use crate::messages::{from_agent, is, is_update};
+use crate::messages::{from_agent, is, is_answer, is_update};
 use crate::pastes::ENTER;
 use crate::posts::{self, STILL_IDLE, TURN_ENDED, again, beside, post, with, without};
 use crate::shown::{self, show};
@@ -88,6 +88,18 @@ pub(super) const MUTANTS: &[Mutant] = &[
         edge: || {
             on_message_from_agent(|seen, message| {
                 (is_update(&message, "agent_message_chunk") && seen.is_working())
+                    .then(|| vec![from_agent(&message), post(seen, "Stop", TURN_ENDED)])
+            })
+        },
+    },
+    Mutant {
+        name: "any-answer-ends-turn",
+        clause: "activity.stop-not-early",
+        fault: "takes an answer to nothing it asked for the turn's end",
+        edge: || {
+            on_message_from_agent(|seen, message| {
+                let is_stray = is_answer(&message) && seen.answered_method(&message).is_none();
+                (is_stray && seen.is_working())
                     .then(|| vec![from_agent(&message), post(seen, "Stop", TURN_ENDED)])
             })
         },

@@ -22,6 +22,17 @@ pub(super) const MUTANTS: &[Mutant] = &[
         edge: || on_cancel(|_, _| Vec::new()),
     },
     Mutant {
+        name: "cancel-once-in-a-life",
+        clause: "cancel.abort-sends",
+        fault: "sends a cancel in one turn, and in none after it",
+        edge: || {
+            let mut has_sent = false;
+            on_message_to_agent(move |_, message| {
+                (is(&message, "session/cancel") && std::mem::replace(&mut has_sent, true)).then(Vec::new)
+            })
+        },
+    },
+    Mutant {
         name: "cancel-other-session",
         clause: "cancel.abort-sends",
         fault: "sends the cancel for another session",
@@ -62,6 +73,19 @@ pub(super) const MUTANTS: &[Mutant] = &[
         clause: "cancel.requested-shown",
         fault: "says nothing when it has requested a cancel",
         edge: || on_shown(|_, text| text.contains(shown::CANCEL_REQUESTED).then(Vec::new)),
+    },
+    Mutant {
+        name: "cancel-shown-once",
+        clause: "cancel.requested-shown",
+        fault: "says of the first cancel that it was requested, and of none after it",
+        edge: || {
+            let mut has_shown = false;
+            on_shown(move |_, text| {
+                let is_another =
+                    text.contains(shown::CANCEL_REQUESTED) && std::mem::replace(&mut has_shown, true);
+                is_another.then(Vec::new)
+            })
+        },
     },
     Mutant {
         name: "cancel-shown-late",

@@ -2,9 +2,14 @@
 
 use std::fs;
 
+use reference_runner::Crossing;
+use serde_json::{Value, json};
+
 use crate::Mutant;
-use crate::altered::{on_launch, on_message_from_agent, on_message_to_agent, on_record, on_shown};
-use crate::messages::{from_agent, is, prompt_text, to_agent};
+use crate::altered::{
+    on_launch, on_launch_and_crossing, on_message_from_agent, on_message_to_agent, on_record, on_shown,
+};
+use crate::messages::{from_agent, is, prompt_text, result, to_agent};
 use crate::pastes::typed_message;
 use crate::records::put;
 use crate::shown::MODEL_NOT_APPLIED;
@@ -27,6 +32,18 @@ pub(super) const MUTANTS: &[Mutant] = &[
         clause: "handoff.first-input",
         fault: "submits the path of the first input instead of its text",
         edge: first_input_path_submitted,
+    },
+    Mutant {
+        name: "first-input-after-typed",
+        clause: "handoff.first-input",
+        fault: "submits what was typed before the first input",
+        edge: first_input_after_typed,
+    },
+    Mutant {
+        name: "first-input-first-line",
+        clause: "handoff.first-input",
+        fault: "submits the first line of the first input alone",
+        edge: first_line_alone,
     },
     Mutant {
         name: "first-input-after-reopen",
@@ -59,6 +76,12 @@ pub(super) const MUTANTS: &[Mutant] = &[
         },
     },
     Mutant {
+        name: "model-after-first-prompt",
+        clause: "handoff.model",
+        fault: "asks for the model only once the first prompt is out",
+        edge: model_after_first_prompt,
+    },
+    Mutant {
         name: "model-refusal-hidden",
         clause: "handoff.model-unapplied",
         fault: "does not say that the agent refused the model",
@@ -78,6 +101,52 @@ fn first_input_twice() -> Box<dyn reference_runner::Edge> {
         is_submitted = true;
         let text = fs::read_to_string(path).ok()?;
         Some(vec![from_agent(&message), typed_message(text.trim_end())])
+    })
+}
+
+fn first_input_after_typed() -> Box<dyn reference_runner::Edge> {
+    let mut is_due = true;
+    on_launch_and_crossing(
+        |facts| facts.first_input = None,
+        move |seen, crossing| {
+            let Crossing::FromAgent(line) = crossing else {
+                return None;
+            };
+            let message: Value = serde_json::from_str(line).ok()?;
+            let path = seen.first_input.as_ref().filter(|_| seen.to_reopen.is_none())?;
+            if !seen.ends_turn(&message) || !std::mem::take(&mut is_due) {
+                return None;
+            }
+            let text = fs::read_to_string(path).ok()?;
+            Some(vec![from_agent(&message), typed_message(text.trim_end())])
+        },
+    )
+}
+
+fn first_line_alone() -> Box<dyn reference_runner::Edge> {
+    let mut is_first = true;
+    on_message_to_agent(move |seen, mut message| {
+        seen.first_input.as_ref().filter(|_| seen.to_reopen.is_none())?;
+        if !is(&message, "session/prompt") || !std::mem::take(&mut is_first) {
+            return None;
+        }
+        let line = prompt_text(&message)?.lines().next()?.to_owned();
+        message["params"]["prompt"][0]["text"] = line.into();
+        Some(vec![to_agent(&message)])
+    })
+}
+
+fn model_after_first_prompt() -> Box<dyn reference_runner::Edge> {
+    let mut held_back = None;
+    on_message_to_agent(move |_, mut message| {
+        if is(&message, "session/set_config_option") || is(&message, "session/set_model") {
+            let done = result(message["id"].clone(), json!({"configOptions": []}));
+            message["id"] = "late-model".into();
+            held_back = Some(message);
+            return Some(vec![from_agent(&done)]);
+        }
+        let late = held_back.take_if(|_| is(&message, "session/prompt"))?;
+        Some(vec![to_agent(&message), to_agent(&late)])
     })
 }
 

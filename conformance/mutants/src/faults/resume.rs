@@ -203,6 +203,12 @@ pub(super) const MUTANTS: &[Mutant] = &[
         edge: || on_replayed("agent_message_chunk", |seen, _| post(seen, "Stop", TURN_ENDED)),
     },
     Mutant {
+        name: "replayed-tools-as-turns",
+        clause: "resume.replay-not-activity",
+        fault: "posts idle for replayed tool calls",
+        edge: || on_replayed("tool_call", |seen, _| post(seen, "Stop", TURN_ENDED)),
+    },
+    Mutant {
         name: "replay-submitted",
         clause: "resume.replay-not-activity",
         fault: "submits replayed messages of a person once more",
@@ -228,6 +234,12 @@ pub(super) const MUTANTS: &[Mutant] = &[
         clause: "resume.no-prompt-after-failure",
         fault: "submits prompts after a failed reopen",
         edge: failed_reopen_as_open,
+    },
+    Mutant {
+        name: "reopen-never-asked",
+        clause: "declaration.resume-proven",
+        fault: "declares resume, and never asks the agent to reopen anything",
+        edge: || on_reopen(|_| Some(Vec::new())),
     },
 ];
 

@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use super::super::bundle::{self, RunFile, ScenarioFile};
-use super::super::run::{judged, took_ms};
+use super::super::run::{facts, judged, took_ms};
 use crate::engine::{SeatRun, Setup};
 use crate::judgement::{self, RunFacts};
 use crate::scenario::Scenario;
 
 /// Writes it into `folder`. What was played is about those clauses that it happened to put to the test.
 pub(super) fn keep(folder: &Path, setup: &Setup, scenario: &Scenario, run: &SeatRun) -> anyhow::Result<()> {
-    let judged = judged(run, scenario);
+    let judged = judged(setup.contract, run, scenario);
     let tested = judged
         .report
         .findings
@@ -18,15 +18,9 @@ pub(super) fn keep(folder: &Path, setup: &Setup, scenario: &Scenario, run: &Seat
         .map(|finding| finding.clause.clone())
         .collect();
     let facts = RunFacts {
-        name: setup.name.clone(),
-        command: setup.runner.shown(),
-        claims: setup.claims.into(),
         part: Some("what was played by hand".into()),
         selected: Some(tested),
-        agent_names: setup.agent_names.clone(),
-        interrupted: false,
-        left_out: Vec::new(),
-        transport: setup.transport.as_str().into(),
+        ..facts(setup)
     };
     if let Some(history) = &run.history {
         bundle::write_history(folder, &run.scenario, history)?;
@@ -40,7 +34,7 @@ pub(super) fn keep(folder: &Path, setup: &Setup, scenario: &Scenario, run: &Seat
         cut_off: run.cut_off,
         recorded: run.history.is_some(),
     };
-    let report = judgement::report(&facts, &[judged]);
+    let report = judgement::report(setup.contract, &facts, &[judged]);
     bundle::write(&folder.join("report.json"), &reports::write(&report)?)?;
     RunFile::new(facts, vec![file]).write(folder)
 }

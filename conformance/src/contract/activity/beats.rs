@@ -67,14 +67,10 @@ fn stretches<'v, 'h>(launch: &'v LaunchView<'h>) -> Vec<Stretch<'v, 'h>> {
         match stating {
             Some(stating) if counts => reports.push(stating),
             Some(_) => {}
-            None if post.is_some() || disturbs(event) => {
-                if !reports.is_empty() {
-                    found.push(Stretch {
-                        reports: std::mem::take(&mut reports),
-                        end: event,
-                    });
-                }
-            }
+            None if !reports.is_empty() && (post.is_some() || disturbs(event)) => found.push(Stretch {
+                reports: std::mem::take(&mut reports),
+                end: event,
+            }),
             None => {}
         }
         if ends_all(event) {

@@ -86,16 +86,21 @@ pub(in crate::contract) fn told_after_stop<'v, 'h>(
     turns: &[Turn<'v, 'h>],
     from: u64,
 ) -> Vec<&'v Post<'h>> {
-    let told: Vec<&Post<'_>> = match turns.iter().rev().find(|turn| turn.prompt.at() <= from) {
-        Some(turn) => turn.posts.clone(),
-        None => launch
+    let Some(turn) = turns.iter().rev().find(|turn| turn.prompt.at() <= from) else {
+        let mut stops = 0;
+        let told = launch
             .posts
             .iter()
-            .take_while(|post| post.kind != PostKind::Accepted)
-            .collect(),
+            .take_while(|post| post.kind != PostKind::Accepted);
+        return told
+            .filter(|post| {
+                stops += usize::from(post.kind.is_non_exit_stop());
+                stops > 1 || !post.kind.is_non_exit_stop()
+            })
+            .collect();
     };
-    told.into_iter()
-        .skip_while(|post| !post.kind.is_non_exit_stop())
+    let told = turn.posts.iter().copied();
+    told.skip_while(|post| !post.kind.is_non_exit_stop())
         .skip(1)
         .collect()
 }
@@ -208,5 +213,16 @@ mod tests {
         assert_held(CLAUSE, &opened.clone().post("Stop", "ready").watch_seconds(1));
         let told_twice = opened.post("Stop", "ready").post("Stop", "ready");
         assert_broken(CLAUSE, &told_twice.watch_seconds(1));
+    }
+
+    #[test]
+    fn work_before_the_first_prompt_needs_no_ready_report_to_be_told() {
+        let opened = update(HistoryBuilder::ready());
+        let working = opened.clone().post("active", "agent_update");
+        assert_broken(CLAUSE, &working.watch_seconds(1));
+        let asked = opened
+            .post("Notification", "permission_prompt")
+            .post("Stop", "ready");
+        assert_held(CLAUSE, &asked.watch_seconds(1));
     }
 }

@@ -4,7 +4,7 @@ use super::super::finding::{Finding, Tally};
 use super::super::grace::{CROSSING, machine_was_late};
 use super::cited;
 use super::sending::in_flight;
-use crate::history::views::{LaunchView, Views, milliseconds};
+use crate::history::views::{LaunchView, Message, Screen, Views, milliseconds};
 use crate::history::{Event, Fact, Pane};
 
 pub(super) fn requested_shown(views: &Views<'_>) -> Finding {
@@ -14,6 +14,13 @@ pub(super) fn requested_shown(views: &Views<'_>) -> Finding {
             let Some(prompt) = in_flight(launch, cancel.event.at) else {
                 continue;
             };
+            // It is on record by then that this turn's cancel was requested (reading 10).
+            let is_another = |earlier: &Message<'_>| {
+                earlier.event.at > prompt.at() && earlier.event.sequence < cancel.event.sequence
+            };
+            if launch.cancels().any(is_another) {
+                continue;
+            }
             let Some(order) = launch
                 .abort_orders()
                 .into_iter()
@@ -73,18 +80,41 @@ pub(super) fn requested_shown(views: &Views<'_>) -> Finding {
     tally.finding()
 }
 
-/// New pane output after the order with a word for cancelling in it, not counting the echo of `/abort` itself.
+/// New pane output after the order with a word for cancelling in it, not counting the echo of `/abort` itself, nor what a
+/// program draws again as it stood there before.
 fn shown_cancel<'h>(launch: &LaunchView<'h>, from: u64, until: u64) -> Option<&'h Event> {
+    let mut screen = Screen::new(launch.facts.size);
+    let mut before: Option<Vec<(usize, String)>> = None;
     let mut seen = String::new();
-    for event in launch.output_between(from, until) {
-        if let Fact::Pane(Pane::Output { bytes }) = &event.fact {
-            seen.push_str(&bytes.text());
-            if speaks_of_cancel(&seen.replace("/abort", "")) {
-                return Some(event);
-            }
+    for event in launch.output_between(0, until) {
+        let Fact::Pane(Pane::Output { bytes }) = &event.fact else {
+            continue;
+        };
+        if event.at < from {
+            screen.feed(&bytes.0);
+            continue;
         }
+        let before = before.get_or_insert_with(|| lines_about_cancelling(&screen));
+        screen.feed(&bytes.0);
+        seen.push_str(&bytes.text());
+        if !speaks_of_cancel(&seen.replace("/abort", "")) {
+            continue;
+        }
+        let now = lines_about_cancelling(&screen);
+        if !now.is_empty() && now.iter().all(|line| before.contains(line)) {
+            continue;
+        }
+        return Some(event);
     }
     None
+}
+
+/// The lines of the screen that speak of cancelling, each with its row.
+fn lines_about_cancelling(screen: &Screen) -> Vec<(usize, String)> {
+    let lines = screen.lines().into_iter().enumerate();
+    lines
+        .filter(|(_, line)| speaks_of_cancel(&line.replace("/abort", "")))
+        .collect()
 }
 
 /// Any common word for asking an agent to stop, whatever the rest of the sentence is.

@@ -86,6 +86,55 @@ fn requested_shown() {
 }
 
 #[test]
+fn of_a_second_order_in_the_same_turn_nothing_need_be_shown() {
+    let again = HistoryBuilder::ready()
+        .prompt("work")
+        .abort()
+        .cancel()
+        .shows("cancel requested 12:00:00")
+        .after_ms(400)
+        .abort()
+        .cancel()
+        .after_ms(500)
+        .end_turn("cancelled");
+    assert_held("cancel.requested-shown", &again);
+}
+
+#[test]
+fn an_older_word_drawn_again_is_none_for_a_second_order() {
+    // A full-screen program: each of its lines has its row.
+    let draw = |line: &str| format!("\x1b[2J\x1b[H> work\r\n{line}");
+    let second = |line: &str| {
+        HistoryBuilder::ready()
+            .prompt("work")
+            .abort()
+            .cancel()
+            .shows(&draw("cancel requested 12:00:00"))
+            .after_ms(400)
+            .end_turn("cancelled")
+            .post("Stop", "cancelled")
+            .after_ms(400)
+            .prompt("more")
+            .after_ms(400)
+            .abort()
+            .cancel()
+            .shows(&draw(line))
+            .after_ms(400)
+            .end_turn("cancelled")
+            .post("Stop", "cancelled")
+    };
+    let again = second("cancel requested 12:00:00");
+    assert_broken("cancel.requested-shown", &again);
+    for line in [
+        "cancel requested 12:00:05",
+        "cancel requested 12:00:00\r\ncancel requested 12:00:00",
+        "\r\ncancel requested 12:00:00",
+    ] {
+        assert_held("cancel.requested-shown", &second(line));
+    }
+}
+
+#[test]
 fn only_agents_word() {
     assert_held("cancel.only-agents-word", &cancelled_turn());
     let early = HistoryBuilder::ready()

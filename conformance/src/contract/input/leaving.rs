@@ -40,11 +40,10 @@ pub(super) fn terminal_restored(views: &Views<'_>) -> Finding {
             );
             continue;
         }
-        let touched = launch.events.iter().find(|event| {
-            matches!(
-                event.fact,
-                Fact::Pane(Pane::BracketedPaste { on: true } | Pane::Settings(_))
-            )
+        let touched = launch.events.iter().find(|event| match &event.fact {
+            Fact::Pane(Pane::BracketedPaste { on }) => *on,
+            Fact::Pane(Pane::Settings(settings)) => found.is_some_and(|(_, found)| found != *settings),
+            _ => false,
         });
         if let Some(touched) = touched {
             tally.held(
@@ -153,6 +152,15 @@ mod tests {
         assert_broken(CLAUSE, &read(paste_left));
         let raw_left = exits(paste_off(stopping(opened(), "terminate")));
         assert_broken(CLAUSE, &read(raw_left));
+    }
+
+    #[test]
+    fn one_that_never_touched_it_restores_nothing() {
+        let cooked = HistoryBuilder::empty()
+            .launch(|_| {})
+            .settings(true, true)
+            .agent_started();
+        assert_not_exercised(CLAUSE, &read(exits(stopping(cooked, "terminate"))));
     }
 
     #[test]

@@ -91,7 +91,9 @@ pub(super) fn no_tty_plain(views: &Views<'_>) -> Finding {
             let before = written.map_or(0, |(_, length)| length);
             written = Some((event, before + bytes.0.len()));
         }
-        if let Some((last, length)) = written {
+        if let Some((last, length)) = written
+            && !launch.agents.is_empty()
+        {
             tally.held(
                 format!("{length} bytes without an escape code"),
                 &[launch.event, last],

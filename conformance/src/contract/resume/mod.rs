@@ -1,6 +1,8 @@
 //! §8: exactly the same conversation, or an honest word that it could not be reopened.
 
 mod outcome;
+mod own_method;
+pub(super) mod proof;
 mod replay;
 #[cfg(test)]
 mod tests;
@@ -99,10 +101,11 @@ fn resumes<'v, 'h>(views: &'v Views<'h>) -> impl Iterator<Item = (&'v LaunchView
 
 fn advertised_method(views: &Views<'_>) -> Finding {
     let mut tally = Tally::default();
-    for (launch, _) in resumes(views) {
+    for (launch, reference) in resumes(views) {
         for call in openings(launch) {
             judge_call(launch, call, &mut tally);
         }
+        own_method::judge(views, launch, reference, &mut tally);
         let no_method = failure(launch).filter(|failure| failure.how == How::NoMethod);
         if let Some(failure) = no_method
             && launch.watched_after(failure.at) >= CROSSING
@@ -116,7 +119,7 @@ fn advertised_method(views: &Views<'_>) -> Finding {
     tally.finding()
 }
 
-/// An agent's own method is named in the preset's limits, which no history holds: it is not judged here.
+/// Judges a call of one of the protocol's two methods.
 fn judge_call(launch: &LaunchView<'_>, call: &Exchange<'_>, tally: &mut Tally) {
     let asked = call.request.event;
     let answer = launch

@@ -13,11 +13,13 @@ use super::super::quote::quoted;
 use super::super::watch::cited;
 use super::resumes;
 use super::word::{Word, word};
-use crate::history::Event;
 use crate::history::views::{Exchange, LaunchView, RecordVersion, Views, milliseconds};
+use crate::history::{Event, MissingAnswer};
 
-/// Answers that a runner's limits pin as its agent's word for missing. No history names any yet.
-const PINNED: &[Value] = &[];
+/// Answers that the runner's profile pins as its agent's word for missing.
+fn pinned<'h>(views: &Views<'h>) -> &'h [MissingAnswer] {
+    &views.history.header.declared.missing
+}
 
 pub(super) fn record_same_ref(views: &Views<'_>) -> Finding {
     let mut tally = Tally::default();
@@ -32,7 +34,7 @@ pub(super) fn record_same_ref(views: &Views<'_>) -> Finding {
             judge_absence(views, launch, &opened, &mut tally);
         }
         for version in records {
-            judge_reopened(launch, &opened, version, reference, &mut tally);
+            judge_reopened(launch, &opened, version, (reference, pinned(views)), &mut tally);
         }
     }
     tally.finding()
@@ -42,7 +44,7 @@ fn judge_reopened(
     launch: &LaunchView<'_>,
     opened: &Opened<'_, '_>,
     version: &RecordVersion<'_>,
-    reference: &str,
+    (reference, pinned): (&str, &[MissingAnswer]),
     tally: &mut Tally,
 ) {
     let events = [opened.answer.event, version.event];
@@ -66,7 +68,7 @@ fn judge_reopened(
         ),
         None if version.field("error").is_some() => {
             let agents_word = is_not_listed(launch, reference, version.event.at)
-                || refusals(launch).any(|(_, error)| word(error, reference, PINNED) != Word::Other);
+                || refusals(launch).any(|(_, error)| word(error, reference, pinned) != Word::Other);
             if !agents_word && !doubtful {
                 tally.broken(
                     "the agent reopened the conversation, and the record says missing",
@@ -84,10 +86,7 @@ fn refusals<'v, 'h>(launch: &'v LaunchView<'h>) -> impl Iterator<Item = (&'v Exc
 }
 
 pub(super) fn missing_on_agents_word(views: &Views<'_>) -> Finding {
-    judge_missing(views, PINNED)
-}
-
-pub(super) fn judge_missing(views: &Views<'_>, pinned: &[Value]) -> Finding {
+    let pinned = pinned(views);
     let mut tally = Tally::default();
     for (launch, reference) in resumes(views) {
         if openings(launch).any(Exchange::succeeded) {
@@ -117,7 +116,7 @@ pub(super) fn judge_missing(views: &Views<'_>, pinned: &[Value]) -> Finding {
 fn agents_word<'h>(
     launch: &LaunchView<'h>,
     reference: &str,
-    pinned: &[Value],
+    pinned: &[MissingAnswer],
     unclear_too: bool,
 ) -> Option<(&'h Event, u32)> {
     let mut said = None;
@@ -180,10 +179,7 @@ fn judge_no_word(views: &Views<'_>, launch: &LaunchView<'_>, answer: &Event, age
 }
 
 pub(super) fn unconfirmed_otherwise(views: &Views<'_>) -> Finding {
-    judge_unconfirmed(views, PINNED)
-}
-
-pub(super) fn judge_unconfirmed(views: &Views<'_>, pinned: &[Value]) -> Finding {
+    let pinned = pinned(views);
     let mut tally = Tally::default();
     for (launch, reference) in resumes(views).filter(|(launch, _)| launch.facts.record_path_given) {
         if let Some(failure) = failure(launch) {

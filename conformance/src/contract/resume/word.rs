@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::super::identity::opening::holds_text;
+use crate::history::MissingAnswer;
 
 /// How an error answer to a reopening speaks of the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,10 +16,9 @@ pub(super) enum Word {
     Other,
 }
 
-/// Reads an error answer. `pinned` are the answers by which the runner's limits say that its agent means missing:
-/// each an error as it stands in JSON with `{ref}` in place of the reference; members it leaves out are free.
-pub(super) fn word(error: &Value, reference: &str, pinned: &[Value]) -> Word {
-    if pinned.iter().any(|pattern| matches(pattern, error, reference)) {
+/// Reads an error answer. `pinned` are the answers by which the runner's agent means missing, as its profile says.
+pub(super) fn word(error: &Value, reference: &str, pinned: &[MissingAnswer]) -> Word {
+    if pinned.iter().any(|answer| answer.is(error, reference)) {
         return Word::Missing;
     }
     if error.get("code").and_then(Value::as_f64) != Some(-32002.0) {
@@ -42,18 +42,6 @@ fn is_empty(data: &Value) -> bool {
         Value::Array(items) => items.is_empty(),
         Value::Object(members) => members.is_empty(),
         _ => false,
-    }
-}
-
-fn matches(pattern: &Value, value: &Value, reference: &str) -> bool {
-    match (pattern, value) {
-        (Value::String(pattern), Value::String(text)) => pattern.replace("{ref}", reference) == *text,
-        (Value::Object(pattern), Value::Object(members)) => pattern.iter().all(|(key, part)| {
-            members
-                .get(key)
-                .is_some_and(|member| matches(part, member, reference))
-        }),
-        _ => pattern == value,
     }
 }
 
@@ -96,7 +84,11 @@ mod tests {
 
     #[test]
     fn a_pinned_answer_is_the_agents_word() {
-        let pinned = [json!({"code": -32602, "message": "session is not resumable: {ref}"})];
+        let pinned = [MissingAnswer {
+            code: -32602,
+            message: Some("session is not resumable: {ref}".into()),
+            data: None,
+        }];
         let error = json!({"code": -32602, "message": "session is not resumable: conv-1", "data": 1});
         assert_eq!(word(&error, "conv-1", &pinned), Word::Missing);
         assert_eq!(word(&error, "conv-2", &pinned), Word::Other);

@@ -30,6 +30,8 @@ fn judge(views: &Views<'_>, ways: &[&str]) -> Finding {
         if !stop.runner_lived() {
             continue;
         }
+        // A program that never started an agent shows nothing by ending.
+        let has_agent = !launch.agents.is_empty();
         let left = stop.left();
         let mine = left
             .iter()
@@ -55,7 +57,7 @@ fn judge(views: &Views<'_>, ways: &[&str]) -> Finding {
             } else {
                 tally.broken(said, &events);
             }
-        } else if let (Some(exit), Some(over)) = (stop.runner_exit(), stop.over) {
+        } else if has_agent && let (Some(exit), Some(over)) = (stop.runner_exit(), stop.over) {
             let agent = launch.agents.last().and_then(|agent| agent.ended);
             let mut events = vec![stop.began, exit, over];
             events.extend(agent);

@@ -31,7 +31,10 @@ pub(super) fn no_orphans(views: &Views<'_>) -> Finding {
                 };
                 let said = outlived(what, orphan, &stop);
                 let events = [stop.began, exit, orphan.event];
-                if machine_was_late(views, stop.began.at, orphan.event.at, GIVEN) {
+                let limits = declared_limits(views).unwrap_or_default();
+                if limits.iter().any(|limit| excuses_the_group(limit)) {
+                    tally.held(format!("{said}, as limits says"), &events);
+                } else if machine_was_late(views, stop.began.at, orphan.event.at, GIVEN) {
                     tally.inconclusive(said, &events);
                 } else {
                     tally.broken(said, &events);
@@ -120,8 +123,15 @@ fn outlived(what: &str, left: &Left<'_>, stop: &Stop<'_, '_>) -> String {
 }
 
 /// What the preset's limits say; `None` where there is no preset.
-fn declared_limits<'v>(_views: &'v Views<'_>) -> Option<&'v [String]> {
-    None
+fn declared_limits<'v>(views: &'v Views<'_>) -> Option<&'v [String]> {
+    views.history.header.declared.limits.as_deref()
+}
+
+/// Whether a limit says that something of the agent's group survives. One about sessions of their own speaks of those
+/// alone.
+fn excuses_the_group(limit: &str) -> bool {
+    let lower = limit.to_lowercase();
+    speaks_of_survivors(limit) && (lower.contains("group") || !lower.contains("session"))
 }
 
 /// Whether a limit is about what survives a stop.

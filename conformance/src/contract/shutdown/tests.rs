@@ -4,7 +4,7 @@ use crate::contract::Finding;
 use crate::contract::history_builder::{
     HistoryBuilder, assert_broken, assert_held, assert_not_exercised, judge,
 };
-use crate::history::{Fact, Process, Step, Wire};
+use crate::history::{Declared, Fact, Process, Step, Wire};
 
 const HANGUP: &str = "shutdown.hangup";
 const ORPHANS: &str = "shutdown.no-orphans";
@@ -83,6 +83,8 @@ fn both_end_in_time() {
         for other in ways.iter().filter(|(other, _)| *other != clause) {
             assert_not_exercised(other.0, &ends_well(working(), how));
         }
+        let no_runner = HistoryBuilder::empty().launch(|_| {});
+        assert_not_exercised(clause, &over(runner_exits(stopping(no_runner, how))));
         // Broken off from outside, cut short, gone before.
         let hurried = over(survivor(stopping(working(), how), RUNNER, RUNNER));
         assert_not_exercised(clause, &hurried);
@@ -143,6 +145,12 @@ fn the_agents_group_ends() {
         ORPHANS,
         &over(survivor(ended(HistoryBuilder::ready()), AGENT, AGENT)),
     );
+    let by_limits = |limit: &str| over(survivor(ended(with_child()), 300, AGENT)).declared(limits(limit));
+    assert_held(ORPHANS, &by_limits("tools of the agent's group are left running"));
+    assert_broken(
+        ORPHANS,
+        &by_limits("a tool in a session of its own outlives a stop"),
+    );
     // A runner that is there itself may still see to it.
     assert_not_exercised(ORPHANS, &leaves(with_child(), "hangup", 300, AGENT));
     let hurried = over(survivor(
@@ -163,8 +171,24 @@ fn a_child_in_its_own_session() {
     let alone = runner_exits(stopping(with_child(), "hangup").agent_ended()).after_ms(1_000);
     let finding = judge(DECLARED, &over(survivor(alone, 300, 300)));
     assert!(matches!(finding, Finding::NotApplicable(_)), "{finding:?}");
+    let by_limits = |limit: &str| {
+        let alone = runner_exits(stopping(with_child(), "hangup").agent_ended()).after_ms(1_000);
+        over(survivor(alone, 300, 300)).declared(limits(limit))
+    };
+    assert_held(
+        DECLARED,
+        &by_limits("a tool in a session of its own outlives a stop"),
+    );
+    assert_broken(DECLARED, &by_limits("fork unsupported"));
     let hurried = runner_exits(stopping(with_child(), "hangup"));
     assert_not_exercised(DECLARED, &over(survivor(hurried, 300, 300)));
+}
+
+fn limits(limit: &str) -> Declared {
+    Declared {
+        limits: Some(vec![limit.to_owned()]),
+        missing: Vec::new(),
+    }
 }
 
 #[test]

@@ -80,6 +80,8 @@ class Opening:
 
     async def reopen(self, capabilities):
         """Reopens the conversation by the method the agent advertises, load before resume; never opens another."""
+        if broken("resume-in-name-only"):
+            raise NotOpened("reopening is left for another day")
         if capabilities.get("loadSession") is True:
             method = "session/load"
         elif as_dict(capabilities.get("sessionCapabilities")).get("resume") is not None:
@@ -122,6 +124,8 @@ class Opening:
         model = setting("OPENRIG_MODEL")
         if not model or broken("model-ignored"):
             return
+        if self.reference is not None and broken("model-ignored-on-resume"):
+            return
         options = [as_dict(option) for option in as_list(opened.get("configOptions"))]
         option = next((o for o in options if o.get("category") == "model" or o.get("id") == "model"), None)
         older = as_list(as_dict(opened.get("models")).get("availableModels"))
@@ -137,7 +141,7 @@ class Opening:
             return self.pane.say(f"! the agent offers no choice of model: {model} is only in its OPENRIG_MODEL")
         await asyncio.wait({answer}, timeout=MODEL_SECONDS)
         failure = failure_of(answer.result()) if answer.done() else (None, "no answer in time")
-        if failure:
+        if failure and not broken("model-refusal-hidden"):
             self.pane.say(f"! the model {model} was not applied: {failure[1]}")
 
     @staticmethod

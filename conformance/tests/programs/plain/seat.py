@@ -115,14 +115,18 @@ class Seat:
     def take_first_input(self):
         """Puts the launch's first input before what was typed; a reopened conversation has had its own already."""
         path = setting("OPENRIG_FIRST_INPUT")
-        if not path or self.reference is not None or broken("first-input-ignored"):
+        if not path or broken("first-input-ignored"):
+            return
+        if self.reference is not None and not broken("first-input-on-resume"):
             return
         try:
             with open(path, encoding="utf-8", errors="replace", newline="") as file:
                 text = file.read(BLOCK_LIMIT)
         except OSError as error:
             return self.pane.say(f"! the first input can't be read: {error.strerror}")
-        if text.strip():
+        if text.strip() and broken("first-input-last"):
+            self.waiting.append(text)
+        elif text.strip():
             self.waiting.appendleft(text)
 
     def give_up(self, reason):

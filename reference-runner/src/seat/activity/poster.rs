@@ -27,6 +27,8 @@ pub(crate) enum Waiting {
     Made(Value),
     /// The edge itself put it here.
     Crossed(Value),
+    /// The same, to be sent once more if it does not arrive.
+    CrossedTwiceIfLost(Value),
 }
 
 /// The waiting reports.
@@ -52,6 +54,7 @@ impl PostQueue {
         let report = match report {
             Waiting::Made(body) => Waiting::Made(body),
             Waiting::Crossed(body) => Waiting::Crossed(timed(body)),
+            Waiting::CrossedTwiceIfLost(body) => Waiting::CrossedTwiceIfLost(timed(body)),
         };
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.push_back(report);
@@ -103,6 +106,7 @@ pub(crate) async fn run(lanes: Arc<Lanes>, endpoint: Option<Endpoint>, first_seq
         let crossings = match lanes.posts().next().await {
             Waiting::Made(body) => lanes.cross(Crossing::Post(numbers.give(body))),
             Waiting::Crossed(body) => vec![Crossing::Post(body)],
+            Waiting::CrossedTwiceIfLost(body) => vec![Crossing::PostTwiceIfLost(body)],
         };
         for crossing in crossings {
             match crossing {
@@ -110,6 +114,16 @@ pub(crate) async fn run(lanes: Arc<Lanes>, endpoint: Option<Endpoint>, first_seq
                     let body = numbers.give(timed(body));
                     if let Some(endpoint) = &endpoint {
                         outage.note(http::post(endpoint, &body.to_string()).await);
+                    }
+                }
+                Crossing::PostTwiceIfLost(body) => {
+                    let body = numbers.give(timed(body)).to_string();
+                    if let Some(endpoint) = &endpoint {
+                        let first = http::post(endpoint, &body).await;
+                        outage.note(match first {
+                            Ok(()) => Ok(()),
+                            Err(_) => http::post(endpoint, &body).await,
+                        });
                     }
                 }
                 // Nothing is ahead of this lane's own list but what it has sent already.
@@ -183,7 +197,9 @@ mod tests {
 
     fn body_of(report: &Waiting) -> u64 {
         match report {
-            Waiting::Made(body) | Waiting::Crossed(body) => body.as_u64().unwrap(),
+            Waiting::Made(body) | Waiting::Crossed(body) | Waiting::CrossedTwiceIfLost(body) => {
+                body.as_u64().unwrap()
+            }
         }
     }
 

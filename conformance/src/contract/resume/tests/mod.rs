@@ -1,4 +1,5 @@
 mod outcome;
+mod proof;
 mod reopening;
 mod replay;
 
@@ -8,10 +9,9 @@ use serde_json::{Value, json};
 use super::super::history_builder::{
     HistoryBuilder, assert_broken, assert_held, assert_not_exercised, judge,
 };
-use super::outcome::{judge_missing, judge_unconfirmed};
 use crate::contract::Finding;
 use crate::history::views::Views;
-use crate::history::{Authorization, Fact, Process, RecordChange};
+use crate::history::{Authorization, Declared, Fact, MissingAnswer, Process, RecordChange};
 
 const REFERENCE: &str = "conv-1";
 

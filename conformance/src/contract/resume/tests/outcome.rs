@@ -93,26 +93,23 @@ fn a_conversation_without_a_turn_may_stay_unconfirmed() {
 
 #[test]
 fn pinned_answers_are_the_agents_word() {
-    let pinned = [json!({"code": -32602, "message": "no"})];
+    let pinned = |history: HistoryBuilder| {
+        history.declared(Declared {
+            limits: None,
+            missing: vec![MissingAnswer {
+                code: -32602,
+                message: Some("no".into()),
+                data: None,
+            }],
+        })
+    };
+    let (missing_id, unconfirmed_id) = ("resume.missing-on-agents-word", "resume.unconfirmed-otherwise");
     let refused = refused(-32602, Value::Null);
-    let recorded = missing(refused.clone()).watch_seconds(1).history();
-    assert!(matches!(
-        judge_missing(&Views::new(&recorded), &pinned),
-        Finding::Held(_)
-    ));
-    assert_eq!(
-        judge_unconfirmed(&Views::new(&recorded), &pinned),
-        Finding::NotExercised
-    );
-    assert!(matches!(
-        judge_unconfirmed(&Views::new(&recorded), &[]),
-        Finding::Broken(_)
-    ));
-    let unrecorded = refused.watch_seconds(5).history();
-    assert!(matches!(
-        judge_missing(&Views::new(&unrecorded), &pinned),
-        Finding::Broken(_)
-    ));
+    let recorded = missing(refused.clone()).watch_seconds(1);
+    assert_held(missing_id, &pinned(recorded.clone()));
+    assert_not_exercised(unconfirmed_id, &pinned(recorded.clone()));
+    assert_broken(unconfirmed_id, &recorded);
+    assert_broken(missing_id, &pinned(refused.watch_seconds(5)));
 }
 
 #[test]
