@@ -18,6 +18,7 @@ use super::keys::Key;
 use super::lanes::order;
 use super::run::SeatRun;
 use super::setup::Setup;
+use super::waiting::AFTER_THE_END;
 use crate::history::Fact;
 use crate::scenario::{self, Launch, Resume, Scenario};
 use crate::seat::clock;
@@ -162,6 +163,8 @@ impl Player {
             }
             if driver.observed.runner_ended() && !self.end_told {
                 self.end_told = true;
+                // What it wrote last may still be on its way to this terminal.
+                driver.pass(AFTER_THE_END).await;
                 self.say("the runner has ended: Enter launches again, r resumes the last conversation, Ctrl-] leaves");
             }
             let deadline = deadline(driver);

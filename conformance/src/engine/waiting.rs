@@ -17,7 +17,7 @@ use crate::seat::clock;
 const WORTH_TELLING: Duration = Duration::from_millis(25);
 
 /// After the runner's end, how long what is under way may still arrive.
-const AFTER_THE_END: Duration = Duration::from_millis(500);
+pub(super) const AFTER_THE_END: Duration = Duration::from_millis(500);
 
 impl Driver<'_> {
     /// How long one await may take.

@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use super::super::bundle::{self, RunFile, ScenarioFile};
-use super::super::run as running;
+use super::super::run::{facts, judged, took_ms};
 use crate::engine::{SeatRun, Setup};
 use crate::judgement::{self, RunFacts};
 use crate::scenario::Scenario;
 
 /// Writes it into `folder`. What was played is about those clauses that it happened to put to the test.
 pub(super) fn keep(folder: &Path, setup: &Setup, scenario: &Scenario, run: &SeatRun) -> anyhow::Result<()> {
-    let judged = running::judged(setup.contract, run, scenario);
+    let judged = judged(setup.contract, run, scenario);
     let tested = judged
         .report
         .findings
@@ -20,7 +20,7 @@ pub(super) fn keep(folder: &Path, setup: &Setup, scenario: &Scenario, run: &Seat
     let facts = RunFacts {
         part: Some("what was played by hand".into()),
         selected: Some(tested),
-        ..running::facts(setup)
+        ..facts(setup)
     };
     if let Some(history) = &run.history {
         bundle::write_history(folder, &run.scenario, history)?;
@@ -29,7 +29,7 @@ pub(super) fn keep(folder: &Path, setup: &Setup, scenario: &Scenario, run: &Seat
         id: scenario.id.clone(),
         title: scenario.title.clone(),
         exercises: Vec::new(),
-        took_ms: running::took_ms(run),
+        took_ms: took_ms(run),
         fault: run.fault.clone(),
         cut_off: run.cut_off,
         recorded: run.history.is_some(),
