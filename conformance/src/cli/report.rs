@@ -54,7 +54,7 @@ pub(super) fn run(options: &Options) -> anyhow::Result<Exit> {
         Format::Junit => reports::junit(&report)?,
         Format::Github => reports::github_annotations(&report),
         Format::Json => reports::write(&report)?,
-        Format::Badge => reports::badge(&report),
+        Format::Badge => reports::badge(&report)?,
     };
     match &options.output {
         Some(path) => bundle::write(path, &text)?,

@@ -111,11 +111,12 @@ impl Selection {
                 .iter()
                 .any(|scenario| scenario.exercises.iter().any(|id| id == known.id))
         };
+        let preset_too = !clause.is_empty() || self.in_words(transport, false).is_none();
         let clauses = part.is_some().then(|| {
             contract
                 .clauses()
-                // A preset's text needs no scenario to be judged.
-                .filter(|known| exercised(known) || (!clause.is_empty() && known.is_about_the_preset()))
+                // A preset's text needs no scenario to be judged: where only the transport left something out, all is.
+                .filter(|known| exercised(known) || (preset_too && known.is_about_the_preset()))
                 .filter(|known| clause.is_empty() || clause.iter().any(|pattern| pattern.matches(known.id)))
                 .map(|known| known.id.to_owned())
                 .collect()

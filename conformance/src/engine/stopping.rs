@@ -37,9 +37,11 @@ impl Driver<'_> {
         let began = Instant::now();
         self.kill_session().await;
         if let Some(running) = &mut self.running {
-            // Nobody hangs up where there is no terminal.
-            if self.transport == Transport::Pipe {
-                running.order(&Order::HangUp).await;
+            match self.transport {
+                Transport::Pty => {}
+                Transport::Tmux => running.order(&Order::HangUpIfOrphaned).await,
+                // Nobody hangs up where there is no terminal.
+                Transport::Pipe => running.order(&Order::HangUp).await,
             }
             running.close();
         }

@@ -37,13 +37,18 @@ fn doubts(facts: &RunFacts, judged: &[Judged], clauses: &[ClauseReport]) -> Vec<
             doubts.push(format!("{}: the evidence was cut at {cut}", judged.report.id));
         }
     }
+    for judged in judged {
+        if let Some(fault) = &judged.report.fault {
+            doubts.push(format!("{}: {fault}", judged.report.id));
+        }
+    }
     if let Some(why) = judged.iter().find_map(|judged| judged.not_started.as_ref()) {
         doubts.push(format!(
             "the runner was not started: {why}; is the program's name right, and is it executable?"
         ));
     } else if !judged.is_empty() && !judged.iter().any(|judged| judged.agent_started) {
         doubts.push(format!(
-            "no agent was ever started, so nothing could be judged; {} stood first on PATH: if the runner starts \
+            "no agent was ever started, so little could be judged; {} stood first on PATH: if the runner starts \
              another name, pass --agent-name NAME, or put {{agent}} where its command takes the agent's path",
             facts.agent_names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
         ));
@@ -66,9 +71,6 @@ fn doubts(facts: &RunFacts, judged: &[Judged], clauses: &[ClauseReport]) -> Vec<
             && !explained
         {
             doubts.push(format!("{} {stopped_at}, and no clause explains it", report.id));
-        }
-        if let Some(fault) = &report.fault {
-            doubts.push(format!("{}: {fault}", report.id));
         }
     }
     if !facts.interrupted && judged.iter().any(|judged| judged.cut_off) {

@@ -34,6 +34,9 @@ pub(crate) enum Order {
     Host(Box<Host>),
     /// Send SIGHUP to the runner's process group.
     HangUp,
+    /// The same, where a runner in a pane has lost what stood between it and the pane's shell: the end of its session
+    /// does not reach it then, as it would reach a child of the shell.
+    HangUpIfOrphaned,
     /// Send SIGTERM to the runner.
     Terminate,
     /// Pass no hang-up on from now.
@@ -219,6 +222,7 @@ async fn serve(socket: &Path, launch: u32, on_terminal: bool) -> io::Result<Serv
                 Some(Ok(Order::Start(start))) => seat.start(&start).await?,
                 Some(Ok(Order::Host(host))) => seat.host(&host).await?,
                 Some(Ok(Order::HangUp)) => seat.signal_group(Signal::HUP),
+                Some(Ok(Order::HangUpIfOrphaned)) => seat.hang_up_if_orphaned(),
                 Some(Ok(Order::Terminate)) => seat.signal_runner(Signal::TERM),
                 Some(Ok(Order::KeepHangup)) => {
                     seat.keeps_hangup = true;
@@ -344,6 +348,13 @@ impl Seat {
         if let Some(group) = self.group {
             // It may be gone already; the engine learns that from its exit.
             let _ = rustix::process::kill_process_group(group, signal);
+        }
+    }
+
+    fn hang_up_if_orphaned(&self) {
+        if !self.runner_ended && self.hosting.as_ref().is_some_and(Hosting::launcher_is_gone) {
+            self.signal_group(Signal::HUP);
+            self.signal_group(Signal::CONT);
         }
     }
 

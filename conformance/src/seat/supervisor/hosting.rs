@@ -67,6 +67,11 @@ impl Hosting {
         self.surroundings.contains(&pid)
     }
 
+    /// Whether there was a launcher and it is gone.
+    pub(super) fn launcher_is_gone(&self) -> bool {
+        self.listener.is_none() && self.launcher.is_none()
+    }
+
     /// Waits for what the launcher tells next. May be dropped and called again.
     async fn next(&mut self) -> Told {
         loop {
