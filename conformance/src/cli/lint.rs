@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::exit::Exit;
 use super::located::{line_of, marked};
 use super::options::contract;
+use super::output::{say, say_json};
 use super::run::Format;
 use super::runner::preset_text;
 use crate::contract::declaration::{Declaration, DeclarationClause, DeclarationFinding};
@@ -59,10 +60,10 @@ pub(super) fn run(options: &Options) -> anyhow::Result<Exit> {
         .collect::<anyhow::Result<Vec<PresetText>>>()?;
     let linted: Vec<Linted> = texts.iter().map(|text| lint(options.contract, text)).collect();
     match options.format {
-        Format::Json => println!("{}", serde_json::to_string_pretty(&linted)?),
+        Format::Json => say_json(&linted)?,
         Format::Table => {
             for (linted, text) in linted.iter().zip(&texts) {
-                print!("{}", shown(linted, text));
+                say(&shown(linted, text))?;
             }
         }
     }

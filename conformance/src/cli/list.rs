@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::exit::Exit;
 use super::options::contract;
+use super::output::{say, say_json};
 use crate::contract::ClauseSet;
 use crate::coverage::Coverage;
 use crate::scenario::Library;
@@ -75,7 +76,7 @@ pub(super) fn run(options: &Options) -> anyhow::Result<Exit> {
                 })
                 .collect();
             if json {
-                println!("{}", serde_json::to_string_pretty(&rows)?);
+                say_json(&rows)?;
             } else {
                 let rows: Vec<[String; 6]> = rows
                     .iter()
@@ -90,11 +91,11 @@ pub(super) fn run(options: &Options) -> anyhow::Result<Exit> {
                         ]
                     })
                     .collect();
-                print!("{}", reports::clause_table(&rows, super::width()));
-                println!(
-                    "contract {}; scenarios and mutants by name, and why some need none (–): --format json",
+                say(&format!(
+                    "{}contract {}; scenarios and mutants by name, and why some need none (–): --format json\n",
+                    reports::clause_table(&rows, super::width()),
                     options.contract.name
-                );
+                ))?;
             }
         }
         What::Scenarios => {
@@ -110,11 +111,12 @@ pub(super) fn run(options: &Options) -> anyhow::Result<Exit> {
                         exercises: scenario.exercises,
                     })
                     .collect();
-                println!("{}", serde_json::to_string_pretty(&rows)?);
+                say_json(&rows)?;
             } else {
-                for scenario in scenarios {
-                    println!("{}\n    {}", scenario.id, scenario.title);
-                }
+                let lines = scenarios
+                    .iter()
+                    .map(|scenario| format!("{}\n    {}\n", scenario.id, scenario.title));
+                say(&lines.collect::<String>())?;
             }
         }
     }

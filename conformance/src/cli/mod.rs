@@ -7,6 +7,7 @@ mod lint;
 mod list;
 mod located;
 mod options;
+mod output;
 mod play;
 mod profile;
 mod progress;

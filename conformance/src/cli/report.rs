@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::bundle::{self, RunFile};
 use super::exit::Exit;
+use super::output::say;
 use crate::evidence;
 
 /// Options of `report`.
@@ -58,7 +59,7 @@ pub(super) fn run(options: &Options) -> anyhow::Result<Exit> {
     };
     match &options.output {
         Some(path) => bundle::write(path, &text)?,
-        None => print!("{text}"),
+        None => say(&text)?,
     }
     Ok(Exit::Done)
 }

@@ -10,6 +10,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::bundle::{self, RunFile, ScenarioFile};
 use super::exit::{Exit, Refusal};
+use super::output::say;
 use super::progress::ProgressShown;
 use super::runner::RunnerOptions;
 use super::select::{Selected, Selection};
@@ -103,8 +104,7 @@ pub(super) fn show(report: &reports::Report, format: Format, evidence: Option<&s
         Format::Table => reports::table(report, super::width(), evidence),
         Format::Json => reports::write(report)?,
     };
-    print!("{text}");
-    Ok(())
+    Ok(say(&text)?)
 }
 
 async fn drive(

@@ -14,6 +14,7 @@ use tokio::task::JoinSet;
 
 use super::exit::Exit;
 use super::options::duration;
+use super::output::{say, say_json};
 use super::run::Format;
 use crate::contract::{ClauseSet, PresetText};
 use crate::coverage;
@@ -54,18 +55,19 @@ pub(super) fn run(options: &Options) -> anyhow::Result<Exit> {
     let gaps = coverage::gaps(contract, &library);
     let library: Vec<Arc<Scenario>> = library.into_iter().map(Arc::new).collect();
     let seatcheck = std::env::current_exe()?;
-    // Faults against clauses that are not judged yet can't be caught by them.
-    let (judged, waiting): (Vec<&'static Mutant>, Vec<_>) = mutants::all()
+    if let Some(stray) = mutants::all()
         .iter()
-        .partition(|mutant| contract.clause(mutant.clause).is_some());
-    if !waiting.is_empty() {
-        eprintln!(
-            "note: {} mutants wait for a clause that is not judged yet",
-            waiting.len()
+        .find(|mutant| contract.clause(mutant.clause).is_none())
+    {
+        anyhow::bail!(
+            "the mutant {} is meant for {}, which is no clause of {}",
+            stray.name,
+            stray.clause,
+            contract.name
         );
     }
-    let chosen: Vec<&'static Mutant> = judged
-        .into_iter()
+    let chosen: Vec<&'static Mutant> = mutants::all()
+        .iter()
         .filter(|mutant| {
             options
                 .mutant
@@ -80,8 +82,8 @@ pub(super) fn run(options: &Options) -> anyhow::Result<Exit> {
         result.gaps = gaps;
     }
     match options.format {
-        Format::Json => println!("{}", serde_json::to_string_pretty(&result)?),
-        Format::Table => print!("{}", reports::self_test_table(&result, super::width())),
+        Format::Json => say_json(&result)?,
+        Format::Table => say(&reports::self_test_table(&result, super::width()))?,
     }
     Ok(if result.passed() {
         Exit::Done

@@ -18,6 +18,19 @@ fn the_reference_runner_passes_and_is_judged_alike_from_the_files() {
         [1, 2, 3, 4, 5, 6]
     );
 
+    // Another scenario that holds the clause would hide one that only says it puts it to the test.
+    let idle: Vec<String> = report
+        .scenarios
+        .iter()
+        .flat_map(|scenario| {
+            let findings = scenario.findings.iter();
+            findings
+                .filter(|finding| finding.finding == "not-exercised")
+                .map(|finding| format!("{} does not exercise {}", scenario.id, finding.clause))
+        })
+        .collect();
+    assert_eq!(idle, Vec::<String>::new());
+
     let again = seatcheck.run(["judge", out, "--format", "json"]);
     assert_eq!(again.stdout, done.stdout);
     assert_eq!(
