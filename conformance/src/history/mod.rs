@@ -8,16 +8,18 @@ mod cut;
 mod declared;
 mod event;
 mod file;
+mod lanes;
 pub mod views;
 
 pub use bytes::Bytes;
 pub use cut::Cut;
 pub use declared::{Declared, MissingAnswer};
-pub use event::{
-    Authorization, Delivery, Event, Fact, Lane, Launched, Pane, PostEnd, PostFact, Process, Reading,
-    RecordChange, RecordFact, Step, TerminalSettings, Wire,
-};
+pub use event::{Event, Fact, Lane};
 pub use file::{FORMAT, Header, HistoryError, read, write};
+pub use lanes::{
+    Authorization, Delivery, Launched, Pane, PostEnd, PostFact, Process, Reading, RecordChange, RecordFact,
+    Step, TerminalSettings, Wire,
+};
 
 /// What stands in a history where the token of the activity endpoint stood.
 pub(crate) const TOKEN_MARK: &[u8] = "‹hook token›".as_bytes();
