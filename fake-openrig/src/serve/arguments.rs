@@ -17,12 +17,19 @@ pub(super) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Host a seat: give a runner its launch, take its posts, and show how the seat reads.
-    Serve(Serve),
+    Serve(Box<Serve>),
+    /// A step of `serve`'s own
+    #[command(hide = true)]
+    OnTerminal {
+        /// What to become
+        #[arg(last = true, required = true)]
+        command: Vec<OsString>,
+    },
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The runner gets this terminal. Its posts and every change of the seat's reading go to a log file that is named at \
+The runner gets this terminal; the board, whose address is named at the start, shows it too. Its posts and every change of the seat's reading go to a log file that is named at \
 the start, and are shown again at the end; `tail -f` shows them meanwhile in another terminal.
 
 Examples:
@@ -78,11 +85,10 @@ mod tests {
 
     fn parse(arguments: &[&str]) -> Result<Serve, clap::Error> {
         let arguments = ["fake-openrig", "serve"].iter().chain(arguments);
-        Arguments::try_parse_from(arguments).map(
-            |Arguments {
-                 command: Command::Serve(serve),
-             }| serve,
-        )
+        Arguments::try_parse_from(arguments).map(|arguments| match arguments.command {
+            Command::Serve(serve) => *serve,
+            Command::OnTerminal { .. } => panic!("another command"),
+        })
     }
 
     #[test]

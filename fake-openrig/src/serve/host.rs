@@ -1,16 +1,18 @@
 //! Hosts a seat from its launch to its end.
 
 use std::ffi::OsString;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use rustix::termios::tcgetattr;
 use tempfile::TempDir;
 
 use super::arguments::Serve;
 use super::log::Log;
+use super::pane::Pane;
 use super::runner::Runner;
 use super::words;
 use crate::board::{Board, BoardEvent, Control, Observer, Press, SeatShown, Watched, shown};
@@ -45,7 +47,12 @@ pub(super) async fn host(arguments: Serve) -> anyhow::Result<ExitCode> {
     };
     let seat = SeatReading::new(LaunchFacts::from(&launch));
     let mut observer = Observer::new(Watched { seat, expected }, start);
-    let (board, mut pressed) = Board::start(vec![Control::ClearAttention]).await?;
+    let in_a_pane = !arguments.command.is_empty() && io::stdin().is_terminal() && io::stdout().is_terminal();
+    let mut controls = vec![Control::ClearAttention];
+    if in_a_pane {
+        controls.extend([Control::Send, Control::Interrupt]);
+    }
+    let (board, mut pressed) = Board::start(controls).await?;
     board.tell(BoardEvent::Launched(seat_shown(
         &launch,
         &arguments.command,
@@ -55,7 +62,12 @@ pub(super) async fn host(arguments: Serve) -> anyhow::Result<ExitCode> {
     let mut log = open_log(&arguments, &folder)?;
     let environment = launch.environment(endpoint.port());
     introduce(&launch, &log, &board, &arguments.command, &environment)?;
-    let mut runner = Runner::start(&arguments.command, environment)?;
+    let found = tcgetattr(io::stdin()).ok();
+    let (mut pane, terminal) = match in_a_pane.then(Pane::open).transpose()?.flatten() {
+        Some((pane, terminal)) => (Some(pane), Some(terminal)),
+        None => (None, None),
+    };
+    let mut runner = Runner::start(&arguments.command, environment, terminal, found)?;
 
     let wait = tokio::time::sleep(arguments.wait);
     tokio::pin!(wait);
@@ -67,18 +79,38 @@ pub(super) async fn host(arguments: Serve) -> anyhow::Result<ExitCode> {
             biased;
             Some(exchange) = exchanges.recv() => observer.exchange(&exchange, clock::now()),
             file = record.changed() => observer.record(file?, clock::now()),
+            shown = pane_changes(&mut pane) => shown.into_iter().collect(),
             code = runner.ended() => break code?,
             () = &mut wait, if waiting => {
                 waiting = false;
                 observer.wait_over(clock::now())
             }
             () = until(change) => observer.changes(clock::now()),
-            Some(Press::ClearAttention) = pressed.recv() => observer.cleared(clock::now()),
+            Some(press) = pressed.recv() => match (press, &pane) {
+                (Press::ClearAttention, _) => observer.cleared(clock::now()),
+                (Press::Send(text), Some(pane)) => {
+                    pane.send(&launch.session_name, &text, false);
+                    Vec::new()
+                }
+                (Press::SendRaw(text), Some(pane)) => {
+                    pane.send(&launch.session_name, &text, true);
+                    Vec::new()
+                }
+                (Press::Interrupt, Some(pane)) => {
+                    pane.interrupt();
+                    Vec::new()
+                }
+                // Nothing that this host offers.
+                _ => Vec::new(),
+            },
         };
         tell(&mut log, &board, start, events)?;
     };
     // The terminal first: what follows is for a person to read.
-    if runner.restore_terminal() {
+    if let Some(pane) = &mut pane {
+        board.tell(pane.rest().await);
+    }
+    if runner.restore_terminal() && pane.is_none() {
         let note = "the runner left the terminal's settings changed; they are restored";
         log.line(clock::now(), start, note)?;
     }
@@ -166,6 +198,14 @@ fn introduce(
 /// A value as a POSIX shell takes it back.
 fn quoted(value: &str) -> String {
     format!("'{}'", value.replace('\'', r"'\''"))
+}
+
+/// What the board is to show of the pane next, if there is one.
+async fn pane_changes(pane: &mut Option<Pane>) -> Option<BoardEvent> {
+    match pane {
+        Some(pane) => pane.next().await,
+        None => std::future::pending().await,
+    }
 }
 
 async fn until(at: Option<u64>) {

@@ -3,6 +3,8 @@
 mod arguments;
 mod host;
 mod log;
+mod on_terminal;
+mod pane;
 mod runner;
 mod words;
 
@@ -26,8 +28,11 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    let Command::Serve(arguments) = arguments.command;
-    match serve(arguments) {
+    let done = match arguments.command {
+        Command::Serve(arguments) => serve(*arguments),
+        Command::OnTerminal { command } => on_terminal::become_program(&command).map(|never| match never {}),
+    };
+    match done {
         Ok(code) => code,
         Err(error) => {
             report(&error);

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{ExitCode, ExitStatus};
 use std::time::Duration;
@@ -11,6 +12,7 @@ use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use tokio::process::{Child, Command};
 use tokio::signal::unix::{self, SignalKind};
 
+use super::pane;
 use crate::Error;
 
 /// How long a runner has to end after a signal, before it is killed.
@@ -31,16 +33,21 @@ struct Signals {
 
 impl Runner {
     /// Starts `command`, if there is one, with `environment` in place of any variables of OpenRig's that are set.
-    pub(super) fn start(command: &[OsString], environment: Vec<(String, String)>) -> anyhow::Result<Self> {
+    /// It gets `pane` as its terminal, else what this program has.
+    pub(super) fn start(
+        command: &[OsString],
+        environment: Vec<(String, String)>,
+        pane: Option<OwnedFd>,
+        terminal: Option<Termios>,
+    ) -> anyhow::Result<Self> {
         let signals = Signals {
             interrupt: unix::signal(SignalKind::interrupt())?,
             terminate: unix::signal(SignalKind::terminate())?,
             hangup: unix::signal(SignalKind::hangup())?,
         };
-        let terminal = tcgetattr(io::stdin()).ok();
         let child = match command {
             [] => None,
-            [program, arguments @ ..] => Some(spawn(program, arguments, environment)?),
+            [program, arguments @ ..] => Some(spawn(program, arguments, environment, pane)?),
         };
         Ok(Self {
             child,
@@ -72,7 +79,7 @@ impl Runner {
         }
     }
 
-    /// Puts the terminal back as it was found. Says whether the runner had left it otherwise.
+    /// Puts the terminal back as it was found. Says whether it was otherwise.
     pub(super) fn restore_terminal(&self) -> bool {
         let Some(found) = &self.terminal else { return false };
         let Ok(left) = tcgetattr(io::stdin()) else {
@@ -97,19 +104,28 @@ fn spawn(
     program: &OsString,
     arguments: &[OsString],
     environment: Vec<(String, String)>,
+    pane: Option<OwnedFd>,
 ) -> Result<Child, Error> {
-    let mut command = Command::new(program);
-    command.args(arguments).kill_on_drop(true);
+    let error = |source| Error::Command {
+        command: program.clone(),
+        source,
+    };
+    let mut command = match pane {
+        Some(terminal) => pane::command(program, arguments, terminal).map_err(error)?,
+        None => {
+            let mut command = Command::new(program);
+            command.args(arguments);
+            command
+        }
+    };
+    command.kill_on_drop(true);
     for (name, _) in std::env::vars_os() {
         if name.as_encoded_bytes().starts_with(b"OPENRIG_") {
             command.env_remove(name);
         }
     }
     command.envs(environment);
-    command.spawn().map_err(|source| Error::Command {
-        command: program.clone(),
-        source,
-    })
+    command.spawn().map_err(error)
 }
 
 /// Passes a signal on, and kills a runner that does not end of it.

@@ -9,3 +9,4 @@ mod browser;
 mod guarded;
 mod http;
 mod page;
+mod served;
