@@ -10,7 +10,7 @@ use crate::contract::grace::{PROMPT, SECOND, machine_was_late};
 use crate::history::views::{LaunchView, Post, PostKind, Views, milliseconds};
 use crate::history::{Event, Fact, PostEnd, Process, Step, Wire};
 
-/// No scenario watches a seat for longer: of what a runner states beyond, nothing can be seen.
+/// No scenario watches a seat for longer: of what a runner states beyond, nothing can be seen (reading 42).
 const LONGEST: u64 = 20;
 
 pub(super) fn beats(views: &Views<'_>) -> Finding {

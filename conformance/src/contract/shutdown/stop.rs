@@ -10,7 +10,7 @@ pub(super) const GIVEN: u64 = 10 * SECOND;
 /// The engine's own clocks may differ by this much from the time it means to give.
 const SLACK: u64 = 100 * MILLISECOND;
 
-/// What a process left behind is, as far as the history says.
+/// What a process left behind is, as far as the history says (reading 43).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::contract) enum Kind {
     /// The runner, or a process of its own group that is nothing of the agent's.
