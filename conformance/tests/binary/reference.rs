@@ -37,4 +37,27 @@ fn the_reference_runner_passes_and_is_judged_alike_from_the_files() {
         std::fs::read_to_string(folder.path().join("report.json")).unwrap(),
         done.stdout
     );
+    rendered_in_every_format(&seatcheck, out, &done.stdout);
+}
+
+fn rendered_in_every_format(seatcheck: &Seatcheck, out: &str, json: &str) {
+    let render = |format: &str| {
+        let done = seatcheck.run(["report", out, "--format", format]);
+        assert_eq!(done.code, Some(0), "{format}: {}", done.stderr);
+        done.stdout
+    };
+    assert_eq!(render("json"), json);
+    for (format, wanted) in [
+        ("table", "outcome: conformant"),
+        ("markdown", "# ✅ `dsh`: conformant"),
+        ("html", "<h1>dsh: conformant</h1>"),
+        ("junit", "failures=\"0\" errors=\"0\""),
+        ("badge", "\"message\": \"conformant\""),
+    ] {
+        assert!(render(format).contains(wanted), "{format} without {wanted}");
+    }
+    // Nothing wants attention.
+    assert_eq!(render("github"), "");
+    // Each scenario's events are in the page.
+    assert!(render("html").contains("session/prompt"));
 }
