@@ -27,9 +27,10 @@ pub(super) struct Options {
     selection: Selection,
     #[command(flatten)]
     runner: RunnerOptions,
-    /// How many seats run side by side. They mostly wait, so many more than there are cores pay off.
-    #[arg(long, value_name = "N", default_value_t = default_jobs())]
-    jobs: usize,
+    /// How many seats run side by side. They mostly wait, so many more than there are cores pay off [default: 64 for
+    /// each core, or as many as may be open files for]
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
     /// Write report.json and each scenario's history into this folder.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -46,24 +47,19 @@ pub(super) enum Format {
     Json,
 }
 
-/// Seats for which there is room beside each other.
-fn default_jobs() -> usize {
-    std::thread::available_parallelism().map_or(2, std::num::NonZero::get) * 32
-}
-
 pub(super) fn run(options: Options) -> anyhow::Result<Exit> {
     let setup = Arc::new(options.runner.setup()?);
     let selected = options
         .selection
         .select(setup.contract, setup.claims, setup.transport)?;
     let scenarios: Vec<Arc<Scenario>> = selected.scenarios.iter().cloned().map(Arc::new).collect();
-    enough_files(options.jobs.min(scenarios.len()))?;
+    let jobs = jobs(options.jobs, scenarios.len())?;
     if let Some(folder) = &options.out {
         prepare(folder)?;
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let version = runtime.block_on(version::ask(&setup))?;
-    let (runs, interrupted) = runtime.block_on(drive(setup.clone(), scenarios, options.jobs))?;
+    let (runs, interrupted) = runtime.block_on(drive(setup.clone(), scenarios, jobs))?;
     let facts = RunFacts {
         version,
         part: selected.part.clone(),
@@ -160,21 +156,29 @@ pub(super) fn facts(setup: &Setup) -> RunFacts {
     }
 }
 
-/// Refuses what would fail seat by seat, with reasons that nobody could follow.
-fn enough_files(seats: usize) -> anyhow::Result<()> {
-    crate::seat::file_limit::raise_for(seats).map_err(|few| {
-        Refusal::usage(
-            format!(
-                "{seats} seats side by side need about {} open files, and {} are allowed",
-                few.need, few.may
-            ),
-            format!(
-                "run fewer with `--jobs {}`, or allow more with `ulimit -n {}`",
-                few.seats.max(1),
-                few.need
-            ),
-        )
-    })
+/// How many seats run side by side. What was asked for and would fail seat by seat, with reasons that nobody could follow,
+/// is refused; what nobody asked for adapts.
+fn jobs(asked: Option<usize>, scenarios: usize) -> anyhow::Result<usize> {
+    let usual = std::thread::available_parallelism().map_or(2, std::num::NonZero::get) * 64;
+    let seats = asked.unwrap_or(usual).clamp(1, scenarios.max(1));
+    let Err(few) = crate::seat::file_limit::raise_for(seats) else {
+        return Ok(seats);
+    };
+    let fitting = usize::try_from(few.seats).unwrap_or(seats);
+    if asked.is_none() && fitting > 0 {
+        return Ok(fitting);
+    }
+    Err(Refusal::usage(
+        format!(
+            "{seats} seats side by side need about {} open files, and {} are allowed",
+            few.need, few.may
+        ),
+        format!(
+            "run fewer with `--jobs {}`, or allow more with `ulimit -n {}`",
+            fitting.max(1),
+            few.need
+        ),
+    ))
 }
 
 /// A folder of an earlier run is replaced file by file; anything else in the way is refused.

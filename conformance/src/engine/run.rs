@@ -1,5 +1,6 @@
 //! Runs many scenarios side by side.
 
+use std::cmp::Reverse;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -66,7 +67,10 @@ pub async fn run(
     let beginnings = Arc::new(Semaphore::new(at_once_at_the_beginning()));
     let any_agent = Arc::new(AtomicBool::new(false));
     let mut seats = JoinSet::new();
-    for (index, scenario) in scenarios.into_iter().enumerate() {
+    // What takes longest begins first, or the end of the run waits for it alone.
+    let mut in_order: Vec<_> = scenarios.into_iter().enumerate().collect();
+    in_order.sort_by_key(|(_, scenario)| Reverse(scenario.least_time()));
+    for (index, scenario) in in_order {
         let (setup, places, hurry, progress) =
             (setup.clone(), places.clone(), hurry.clone(), progress.clone());
         let (any_agent, hurry_all, beginnings) = (any_agent.clone(), hurry_all.clone(), beginnings.clone());

@@ -8,6 +8,7 @@ mod step;
 mod transport;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use fake_agent::script::{Delay, Script};
 use serde::Deserialize;
@@ -79,6 +80,17 @@ impl Scenario {
     #[must_use]
     pub fn script(&self, name: Option<&str>) -> &Script {
         name.and_then(|name| self.agents.get(name)).unwrap_or(&self.agent)
+    }
+
+    /// How long it takes at the least: its quiet windows, and OpenRig's pause before each Enter.
+    #[must_use]
+    pub fn least_time(&self) -> Duration {
+        let of_step = |step: &Step| match step {
+            Step::Quiet(delay) => delay.duration(),
+            Step::Send(_) | Step::SendRaw(_) => fake_openrig::send::ENTER_DELAY,
+            _ => Duration::ZERO,
+        };
+        self.steps.iter().map(of_step).sum()
     }
 
     /// Whether it is one of the six steps of the promotion journey.

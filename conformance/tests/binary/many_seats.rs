@@ -30,6 +30,19 @@ fn too_few_open_files_are_refused_with_a_way_out() {
 }
 
 #[test]
+fn what_nobody_asked_for_adapts_to_the_open_files_that_there_are() {
+    let seatcheck = Seatcheck::new();
+    // Enough for two seats; the selection has six and more.
+    let done = limited(
+        &seatcheck,
+        "-n 130",
+        &["run", "--suite", "promotion", "--format", "json"],
+    );
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    seatcheck.assert_nothing_left();
+}
+
+#[test]
 fn a_low_limit_that_may_be_raised_is_raised_for_the_kit_and_not_for_the_runner() {
     let seatcheck = Seatcheck::new();
     let arguments = [
