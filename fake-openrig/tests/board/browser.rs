@@ -41,23 +41,7 @@ pub(crate) fn is_here() -> bool {
 impl Browser {
     pub(crate) fn start(size: (u32, u32), dark: bool) -> Self {
         let profile = tempfile::tempdir().unwrap();
-        let mut driver = Command::new("chromedriver")
-            .arg("--port=0")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let port = BufReader::new(driver.stdout.take().unwrap())
-            .lines()
-            .map(Result::unwrap)
-            .find_map(|line| {
-                line.split_once("successfully on port ")?
-                    .1
-                    .trim_end_matches('.')
-                    .parse()
-                    .ok()
-            })
-            .unwrap();
+        let (driver, port) = driver();
         let mut arguments: Vec<String> = [
             "--headless",
             "--no-sandbox",
@@ -217,6 +201,34 @@ impl Browser {
         assert_eq!(answer.status, 200, "{method} {path}: {told}");
         told["value"].take()
     }
+}
+
+/// A driver, and the port it listens on. It takes a free port of one kind of address and then wants the same of the other:
+/// where somebody else has that, it ends at once, and another one finds another port.
+fn driver() -> (Child, u16) {
+    for _ in 0..20 {
+        let mut driver = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let port = BufReader::new(driver.stdout.take().unwrap())
+            .lines()
+            .map(Result::unwrap)
+            .find_map(|line| {
+                line.split_once("successfully on port ")?
+                    .1
+                    .trim_end_matches('.')
+                    .parse()
+                    .ok()
+            });
+        if let Some(port) = port {
+            return (driver, port);
+        }
+        driver.wait().unwrap();
+    }
+    panic!("chromedriver finds no port")
 }
 
 impl Drop for Browser {
