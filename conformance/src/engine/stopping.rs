@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::driver::Driver;
+use super::setup::RunnerCommand;
 use crate::history::{Fact, Step};
 use crate::scenario::{StopBy, Transport};
 use crate::seat::processes;
@@ -60,10 +61,11 @@ impl Driver<'_> {
             how: how.as_str().into(),
         }));
         let began = Instant::now();
+        let behind_a_shell = matches!(self.setup.runner, RunnerCommand::Shell(_));
         if let Some(running) = &mut self.running {
             match how {
                 StopBy::HangupSignal => running.order(&Order::HangUp).await,
-                StopBy::Terminate => running.order(&Order::Terminate).await,
+                StopBy::Terminate => running.order(&Order::Terminate { behind_a_shell }).await,
                 StopBy::EndOfInput => running.close(),
             }
         }

@@ -130,7 +130,7 @@ pub struct Size {
 pub enum StopBy {
     /// SIGHUP to the runner's process group, its terminal staying open.
     HangupSignal,
-    /// SIGTERM to the runner, its terminal staying open.
+    /// SIGTERM to the runner, its terminal staying open; to its group where a preset's line puts a shell before it.
     Terminate,
     /// The end of its input, and no signal.
     EndOfInput,

@@ -37,8 +37,8 @@ pub(crate) enum Order {
     /// The same, where a runner in a pane has lost what stood between it and the pane's shell: the end of its session
     /// does not reach it then, as it would reach a child of the shell.
     HangUpIfOrphaned,
-    /// Send SIGTERM to the runner.
-    Terminate,
+    /// Send SIGTERM to the runner; to its whole group where a shell stands before it, which would die of it alone.
+    Terminate { behind_a_shell: bool },
     /// Pass no hang-up on from now.
     KeepHangup,
     /// Report what is left, kill it, and end.
@@ -223,7 +223,8 @@ async fn serve(socket: &Path, launch: u32, on_terminal: bool) -> io::Result<Serv
                 Some(Ok(Order::Host(host))) => seat.host(&host).await?,
                 Some(Ok(Order::HangUp)) => seat.signal_group(Signal::HUP),
                 Some(Ok(Order::HangUpIfOrphaned)) => seat.hang_up_if_orphaned(),
-                Some(Ok(Order::Terminate)) => seat.signal_runner(Signal::TERM),
+                Some(Ok(Order::Terminate { behind_a_shell: true })) => seat.signal_group(Signal::TERM),
+                Some(Ok(Order::Terminate { behind_a_shell: false })) => seat.signal_runner(Signal::TERM),
                 Some(Ok(Order::KeepHangup)) => {
                     seat.keeps_hangup = true;
                     seat.tell(SupervisorFact::KeepsHangup).await?;

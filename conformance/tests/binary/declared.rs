@@ -4,8 +4,7 @@ use std::path::Path;
 
 use reports::{ClauseReport, Report, Verdict};
 
-use crate::support::python;
-use crate::support::{Seatcheck, program};
+use crate::support::{Seatcheck, program, python, tmux_is_here};
 
 fn clause<'r>(report: &'r Report, id: &str) -> &'r ClauseReport {
     report.clauses.iter().find(|clause| clause.id == id).unwrap()
@@ -24,6 +23,41 @@ fn preset(folder: &Path, python: &str, fault: &str) -> String {
     );
     std::fs::write(&path, text).unwrap();
     path.to_str().unwrap().to_owned()
+}
+
+/// A shell that stands before the runner dies of a SIGTERM by itself: that must not be the runner's fault.
+#[test]
+fn a_preset_whose_command_is_a_line_for_a_shell_is_stopped_like_a_program() {
+    let Some(python) = python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("plain.yaml");
+    let text = format!(
+        "format: 1\nname: dsh\ncommand: \"cd / && {python} {} ; true\"\nrunner: true\nlaunch_result: true\n",
+        program("plain_runner.py").display()
+    );
+    std::fs::write(&path, text).unwrap();
+    let seatcheck = Seatcheck::new();
+    let preset = path.to_str().unwrap();
+    let mut transports = vec!["pty"];
+    if tmux_is_here() {
+        transports.push("tmux");
+    }
+    for transport in transports {
+        let arguments = ["run", "--preset", preset, "--transport", transport];
+        let done =
+            seatcheck.run(
+                arguments
+                    .into_iter()
+                    .chain(["--only", "shutdown/terminate*", "--format", "json"]),
+            );
+        seatcheck.assert_nothing_left();
+        assert_eq!(
+            clause(&done.report(), "shutdown.terminate").verdict,
+            Verdict::Pass,
+            "{transport}: {}",
+            done.stdout
+        );
+    }
 }
 
 #[test]
