@@ -78,6 +78,24 @@ fn at_once() {
     assert_not_exercised(ID, &working());
 }
 
+/// Reading 8: each of those that come at once has its second from the answer before it.
+#[test]
+fn several_at_once_are_answered_one_after_another() {
+    const ID: &str = "permission.at-once";
+    let ids: Vec<_> = (0..20).map(|id| json!(id)).collect();
+    let asked = ids.iter().fold(working(), asks_under);
+    let answered = |pause: u64| {
+        ids.iter().fold(asked.clone(), |history, id| {
+            refuses_under(history.after_ms(pause), id)
+        })
+    };
+    assert_held(ID, &answered(60));
+    assert_broken(ID, &answered(1_100));
+    // The first of them has no answer before it to wait for.
+    let late_first = refuses_under(asked.clone().after_ms(1_100), &ids[0]);
+    assert_broken(ID, &late_first);
+}
+
 #[test]
 fn id_echoed() {
     const ID: &str = "permission.id-echoed";
